@@ -1,0 +1,36 @@
+"""altmin finds the true factors of your data, and tells you whether it found them.
+
+Public names are loaded when they are first used, so ``import altmin`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+# One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
+_HOMES = {
+    "AND": "altmin.estimators.and_nmf",
+    "load": "altmin.estimators.model_file",
+    "save": "altmin.estimators.model_file",
+}
+_MODULES = ("datasets", "metrics")
+
+__all__ = sorted([*_HOMES, *_MODULES, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"altmin.{name}")
+    else:
+        raise AttributeError(f"module 'altmin' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

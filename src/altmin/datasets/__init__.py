@@ -1,0 +1,5 @@
+"""Generators of the models of the papers."""
+
+from altmin.datasets.nonnegative import make_ctm, make_dir, make_neg
+
+__all__ = ["make_ctm", "make_dir", "make_neg"]

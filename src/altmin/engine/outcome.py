@@ -1,0 +1,54 @@
+"""How a fit ended, in a value that says what probably happened and what to try."""
+
+from __future__ import annotations
+
+from altmin.contract import OutcomeKind, record
+
+_ADVICE: dict[str, tuple[str, str]] = {
+    "converged": ("the factors stopped changing", ""),
+    "max_iter": (
+        "the iterations were used up while the factors still changed",
+        "raise max_iter, or accept the precision that history_ shows",
+    ),
+    "stalled": (
+        "the measure of progress stopped falling above the tolerance",
+        "look at guarantee_; try another init or n_components, or more samples",
+    ),
+    "diverged": (
+        "the factors left the finite range; the last finite ones were kept",
+        "rescale the data, use a smaller step, or another init",
+    ),
+    "interrupted": (
+        "Ctrl-C: the model is that of the last finished iteration",
+        "fit again with checkpoint= to go on from where a fit stopped",
+    ),
+    "end_of_stream": ("the stream ended", "give more rows, or call partial_fit with them"),
+}
+
+
+@record
+class Outcome:
+    """The end of a fit.
+
+    Parameters
+    ----------
+    kind : str
+        'converged', 'max_iter', 'stalled', 'diverged', 'interrupted' or 'end_of_stream'.
+    message : str
+        The likely cause.
+    advice : str
+        What to try, empty where nothing is needed.
+    """
+
+    kind: str
+    message: str
+    advice: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.message}" + (f" ({self.advice})" if self.advice else "")
+
+
+def make_outcome(kind: OutcomeKind, message: str = "") -> Outcome:
+    """The outcome of this kind, with the algorithm's own message where it has one."""
+    cause, advice = _ADVICE[kind]
+    return Outcome(kind, message or cause, advice)

@@ -1,0 +1,91 @@
+"""The plan: how many rows a block has, how many threads, and the memory that a fit will need."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from altmin.contract import Info
+
+# Constants rather than the detected cache: another block size gives other bits.
+_BLOCK_BYTES = 2 << 20
+_MIN_ROWS, _MAX_ROWS = 256, 8192
+_SPARSE_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a fit will go over the data.
+
+    ``block_rows`` is the grid; results are bit-identical for the same grid whatever ``n_threads``.
+    ``peak_bytes`` is what the engine holds besides the user's own arrays: blocks in flight, their
+    statistics and the per-row columns.
+    """
+
+    n_rows: int | None
+    n_features: int
+    dtype: np.dtype[Any]
+    block_rows: int
+    n_threads: int
+    peak_bytes: int
+
+    def __str__(self) -> str:
+        rows = "a stream" if self.n_rows is None else f"{self.n_rows:,} rows"
+        return (
+            f"{rows} x {self.n_features:,} features, {self.dtype}: blocks of {self.block_rows:,} rows, "
+            f"{self.n_threads} thread(s), up to {self.peak_bytes / 2**20:,.0f} MiB besides the data"
+        )
+
+
+def block_rows(info: Info) -> int:
+    """Rows of a block: the power of two under 2 MiB of row bytes, between 256 and 8192."""
+    if info.sparse:
+        return _SPARSE_ROWS
+    width = (info.n_features + info.second_features) * info.dtype.itemsize
+    fitting = max(_BLOCK_BYTES // max(width, 1), 1)
+    return int(np.clip(1 << (int(fitting).bit_length() - 1), _MIN_ROWS, _MAX_ROWS))
+
+
+def allowed_threads(n_jobs: int | None) -> int:
+    """Threads to use: ``n_jobs``, or as many as BLAS was allowed to when the fit began.
+
+    The result doesn't depend on it, so the default is all that the caller's environment grants
+    (``OMP_NUM_THREADS``, ``threadpool_limits``, a joblib worker's share).
+    """
+    granted = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    if n_jobs is None:
+        return granted
+    if n_jobs < 0:
+        return max(granted + 1 + n_jobs, 1)
+    return n_jobs
+
+
+def make_plan(info: Info, n_jobs: int | None, stats_bytes: int = 0, column_bytes: int = 0) -> Plan:
+    """Plan a fit.
+
+    Parameters
+    ----------
+    info : Info
+        The data.
+    n_jobs : int or None
+        As in scikit-learn; None means all the threads that BLAS may use.
+    stats_bytes : int
+        Size of one block's statistics.
+    column_bytes : int
+        Bytes per row of the columns that the algorithm keeps.
+
+    Returns
+    -------
+    Plan
+        Grid, threads and predicted memory.
+    """
+    rows = block_rows(info)
+    n_threads = allowed_threads(n_jobs)
+    block = rows * (info.n_features + info.second_features) * info.dtype.itemsize
+    depth = 2 + (0 if not info.n_rows else max((info.n_rows // rows).bit_length(), 1))
+    peak = 2 * n_threads * 2 * block + (depth + 2 * n_threads) * stats_bytes
+    peak += column_bytes * (info.n_rows or 0)
+    return Plan(info.n_rows, info.n_features, info.dtype, rows, n_threads, peak)

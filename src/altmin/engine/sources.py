@@ -1,0 +1,298 @@
+"""Sources: whatever the user brought, read as rows on the plan's grid.
+
+A source knows its shape, dtype, whether it can be read again, and a fingerprint. ``read(i, j)``
+gives rows i to j of X with the y, weights and second X that belong to them; ``take(ids)`` gathers
+rows. A one-way stream has ``pull(n)`` instead. Any cut of the input is re-blocked to the same grid,
+so how the data were cut leaves no trace in the result.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from altmin.contract import Info
+
+_FINGERPRINT_ROWS = 64
+
+
+class SourceError(ValueError):
+    """The data cannot be read as asked; the message says which rows and why."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of X, and what is aligned with them."""
+
+    X: Any
+    y: NDArray[Any] | None = None
+    weight: NDArray[Any] | None = None
+    second: Any = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.X.shape[0])
+
+    def each(self, act: Callable[[Any], Any]) -> Table:
+        """The table with ``act`` applied to X and everything aligned with it."""
+        parts = (self.X, self.y, self.weight, self.second)
+        return Table(*(None if part is None else act(part) for part in parts))
+
+    def rows(self, index: slice | NDArray[np.intp]) -> Table:
+        """Some of the rows."""
+        return self.each(lambda part: part[index])
+
+
+class Source:
+    """Row blocks of any heights that can be read again, in any order, as if they were one table."""
+
+    replayable = True
+
+    def __init__(self, pieces: Sequence[Table], dtype: np.dtype[Any]) -> None:
+        self.pieces = list(pieces)
+        self.dtype = dtype
+        self.bounds = np.concatenate([[0], np.cumsum([piece.n_rows for piece in self.pieces])])
+        widths = {int(piece.X.shape[1]) for piece in self.pieces}
+        if len(widths) > 1:
+            raise SourceError(f"X: the blocks disagree on the number of features: {sorted(widths)}")
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.bounds[-1])
+
+    @property
+    def info(self) -> Info:
+        """What algorithms may know before the first round."""
+        first = self.pieces[0]
+        return Info(
+            n_features=int(first.X.shape[1]),
+            dtype=self.dtype,
+            n_rows=self.n_rows,
+            sparse=sp.issparse(first.X),
+            second_features=0 if first.second is None else int(first.second.shape[1]),
+        )
+
+    def read(self, start: int, stop: int) -> Table:
+        """Rows start to stop, in the source's dtype, C-contiguous or CSR."""
+        number = int(np.searchsorted(self.bounds, start, side="right")) - 1
+        parts = []
+        while number < len(self.pieces) and self.bounds[number] < stop:
+            low, high = int(self.bounds[number]), int(self.bounds[number + 1])
+            parts.append(self.pieces[number].rows(slice(max(start - low, 0), min(stop, high) - low)))
+            number += 1
+        return _stack(parts).each(self._clean)
+
+    def take(self, ids: NDArray[np.intp]) -> Table:
+        """The rows with these (sorted) numbers."""
+        owner = np.searchsorted(self.bounds, ids, side="right") - 1
+        parts = [
+            self.pieces[number].rows(ids[owner == number] - self.bounds[number])
+            for number in np.unique(owner)
+        ]
+        return _stack(parts).each(self._clean)
+
+    def subset(self, ids: NDArray[np.intp]) -> Source:
+        """A source of the rows with these numbers alone (halves, folds); copies them."""
+        return Source([self.take(np.sort(ids))], self.dtype)
+
+    def fingerprint(self) -> str:
+        """Digest of shape, dtype and some spread rows: cheap, and other data give another one."""
+        some = np.unique(np.linspace(0, self.n_rows - 1, _FINGERPRINT_ROWS).astype(np.intp))
+        digest = hashlib.sha256(repr((self.info, len(some))).encode())
+
+        def add(part: Any) -> None:
+            for array in (part.data, part.indices, part.indptr) if sp.issparse(part) else (part,):
+                digest.update(np.ascontiguousarray(array).tobytes())
+
+        self.take(some).each(add)
+        return digest.hexdigest()
+
+    def _clean(self, part: Any) -> Any:
+        return _clean(part, self.dtype)
+
+
+class StreamSource:
+    """A one-way iterator of blocks: each row is seen once.
+
+    Blocks are 2-D arrays, or tuples (X, y) or (X, y, weight). ``pull(n)`` gives the next n rows
+    whatever the heights of the blocks; what is left of a block waits for the next call.
+    """
+
+    replayable = False
+
+    def __init__(self, blocks: Iterable[Any]) -> None:
+        self._blocks: Iterator[Any] = iter(blocks)
+        self.position = 0
+        first = self._fetch()
+        if first is None:
+            raise SourceError("X is an empty iterable: it gave no block of rows")
+        self.dtype = float_dtype(first.X)
+        self.info = Info(
+            n_features=int(first.X.shape[1]),
+            dtype=self.dtype,
+            sparse=sp.issparse(first.X),
+            replayable=False,
+        )
+        self._waiting = [first]
+
+    def pull(self, n: int) -> Table | None:
+        """The next n rows (fewer at the end), or None where nothing is left."""
+        while sum(block.n_rows for block in self._waiting) < n:
+            block = self._fetch()
+            if block is None:
+                break
+            if block.X.shape[1] != self.info.n_features:
+                raise SourceError(
+                    f"X: a block after row {self.position} has {block.X.shape[1]} features, "
+                    f"the first one had {self.info.n_features}"
+                )
+            self._waiting.append(block)
+        if not self._waiting:
+            return None
+        rows = _stack(self._waiting)
+        self._waiting = [rows.rows(slice(n, None))] if rows.n_rows > n else []
+        taken = rows.rows(slice(0, n)).each(lambda part: _clean(part, self.dtype))
+        self.position += taken.n_rows
+        return taken
+
+    def push_back(self, rows: Table) -> None:
+        """Put rows that were pulled but not used in front of what comes next."""
+        self._waiting.insert(0, rows)
+        self.position -= rows.n_rows
+
+    def fingerprint(self) -> str:
+        """A stream cannot be told from another before it was read: only its shape is known."""
+        return f"stream of {self.info.n_features} features, {self.dtype}"
+
+    def _fetch(self) -> Table | None:
+        for item in self._blocks:
+            block = _as_table(item)
+            if block.n_rows:
+                return block
+        return None
+
+
+AnySource: TypeAlias = Source | StreamSource
+
+
+def open_source(
+    X: Any,
+    y: NDArray[Any] | None = None,
+    weight: NDArray[Any] | None = None,
+    second: Any = None,
+) -> AnySource:
+    """Open whatever the user brought.
+
+    Parameters
+    ----------
+    X : ndarray, memmap, sparse, path of a .npy file, list of blocks, or iterable of blocks
+        A list (or tuple) of 2-D blocks can be read again; any other iterable is a one-way stream.
+        Blocks may be tuples (X, y) or (X, y, weight).
+    y, weight : ndarray or None
+        Aligned with the rows of X, where X is not itself made of tuples.
+    second : array-like or None
+        A second design, aligned with X.
+
+    Returns
+    -------
+    Source or StreamSource
+        With float32 or float64 rows: float32 stays, everything else becomes float64.
+    """
+    if isinstance(X, str | Path):
+        X = _open_path(Path(X))
+    if is_block_list(X):
+        pieces = [piece for piece in map(_as_table, X) if piece.n_rows]
+        if not pieces:
+            raise SourceError("X is a list of blocks without a single row")
+        bounds = np.cumsum([0] + [piece.n_rows for piece in pieces])
+        aligned = Table(np.empty((bounds[-1], 0)), y, weight, second)
+        if y is not None or weight is not None or second is not None:
+            cuts = [aligned.rows(slice(i, j)) for i, j in zip(bounds[:-1], bounds[1:], strict=True)]
+            pieces = [
+                Table(piece.X, cut.y, cut.weight, cut.second)
+                for piece, cut in zip(pieces, cuts, strict=True)
+            ]
+        return Source(pieces, float_dtype(pieces[0].X))
+    if hasattr(X, "shape"):
+        X = _tidy(X)
+        table = Table(X, y, weight, None if second is None else _tidy(second))
+        return Source([table], float_dtype(X))
+    if isinstance(X, Iterable):
+        return StreamSource(X)
+    raise SourceError(f"X: a {type(X).__name__} is neither an array, a path, nor an iterable of blocks")
+
+
+def is_block_list(X: Any) -> bool:
+    """Whether X is a list or tuple of row blocks (and not a list of numbers that is one table)."""
+    if not isinstance(X, list | tuple) or not X:
+        return False
+    first = X[0][0] if isinstance(X[0], tuple) and X[0] else X[0]
+    return getattr(first, "ndim", 0) == 2
+
+
+def float_dtype(X: Any) -> np.dtype[Any]:
+    """float32 stays; everything else is computed in float64."""
+    return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
+
+
+def _as_table(item: Any) -> Table:
+    parts = item if isinstance(item, tuple) else (item,)
+    X = _tidy(parts[0] if hasattr(parts[0], "shape") else np.asarray(parts[0]))
+    if X.ndim != 2:
+        raise SourceError(f"X: a block has {X.ndim} dimension(s); blocks are 2-D, a sample a row")
+    return Table(X, *(None if part is None else np.asarray(part) for part in parts[1:]))
+
+
+def _tidy(X: Any) -> Any:
+    """Sparse input as CSR (the layout whose rows can be sliced), frames as arrays."""
+    if sp.issparse(X):
+        return sp.csr_array(X)
+    return X if isinstance(X, np.ndarray) else np.asarray(X)
+
+
+def _clean(part: Any, dtype: np.dtype[Any]) -> Any:
+    """One layout and one dtype, whatever came: other layouts would give other bits."""
+    if sp.issparse(part):
+        part = part.astype(dtype, copy=False)
+        if not part.has_sorted_indices:
+            part = part.sorted_indices()
+        return part
+    if part.ndim == 1 and part.dtype.kind not in "fiub":
+        return part
+    return np.ascontiguousarray(part, dtype=dtype)
+
+
+def _stack(parts: list[Table]) -> Table:
+    if len(parts) == 1:
+        return parts[0]
+
+    def join(pieces: list[Any]) -> Any:
+        if pieces[0] is None:
+            return None
+        return sp.vstack(pieces, format="csr") if sp.issparse(pieces[0]) else np.concatenate(pieces)
+
+    columns = zip(*((part.X, part.y, part.weight, part.second) for part in parts), strict=True)
+    return Table(*(join(list(column)) for column in columns))
+
+
+def _open_path(path: Path) -> np.ndarray:
+    if path.suffix != ".npy":
+        raise SourceError(f"X: {path} is not a .npy file; this build reads .npy files")
+    if not path.exists():
+        raise SourceError(f"X: there is no file {path}")
+    try:
+        X = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, OSError) as error:
+        raise SourceError(f"X: {path} is not a readable .npy file ({error})") from error
+    if X.ndim != 2:
+        raise SourceError(f"X: {path} holds an array of {X.ndim} dimension(s); 2 are needed")
+    return X

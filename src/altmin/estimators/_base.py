@@ -1,0 +1,200 @@
+"""What every estimator shares: opening the input, running the engine, the fitted attributes.
+
+An estimator file validates its own parameters, builds the algorithm, calls ``self._run`` and sets its
+attributes. Nothing is set before the run has ended, so an error leaves the model as it was.
+"""
+
+from __future__ import annotations
+
+import os
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from altmin.contract import Algorithm, Block, State
+from altmin.engine import (
+    AnySource,
+    Result,
+    Settings,
+    Source,
+    StreamSource,
+    make_progress,
+    map_rows,
+    open_source,
+    run,
+)
+from altmin.engine.sources import is_block_list
+
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "checkpoint": [str, os.PathLike, None],
+    "n_jobs": [Integral, None],
+}
+
+
+class Estimator(BaseEstimator):
+    """Opening the input, running the engine, attributes that every fit has."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
+    _min_samples: ClassVar[int] = 1
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        reset: bool,
+        accept_sparse: bool = True,
+    ) -> AnySource:
+        """Validate X (and what is aligned with it) and open it as a source.
+
+        Arrays, frames and sparse matrices go through scikit-learn's validation; files, lists of blocks
+        and streams are checked as they are read. NaN and Inf are always found block by block, so the
+        error names block and row.
+        """
+        if isinstance(X, np.memmap | str | Path | StreamSource) or is_block_list(X) or _is_stream(X):
+            source = X if isinstance(X, StreamSource) else open_source(X, _target(y), _target(sample_weight))
+            self._check_width(source.info.n_features, reset)
+            return source
+        dtypes = [np.float64, np.float32]
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=dtypes,
+            accept_sparse="csr" if accept_sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=self._min_samples if reset else 1,
+        )
+        if y is not None:
+            y = _aligned("y", y, X.shape[0])
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        return open_source(X, y, sample_weight)
+
+    def _check_width(self, n_features: int, reset: bool) -> None:
+        if reset:
+            self.n_features_in_ = n_features
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+
+    def _run(
+        self, algorithm: Algorithm, source: AnySource, state: State | None = None, **changes: Any
+    ) -> Result:
+        """Run the algorithm with this estimator's settings (``changes`` override them)."""
+        settings = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "n_jobs": self.n_jobs,
+            "checkpoint": self.checkpoint,
+            "progress": make_progress(self.verbose),
+            "seed": self._seed(),
+        }
+        return run(algorithm, source, Settings(**{**settings, **changes}), state)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _set_run(self, result: Result) -> None:
+        """The attributes that come from the loop."""
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
+        self.outcome_ = result.outcome
+
+    def _map_rows(self, call: Any, X: Any, y: Any = None) -> Any:
+        """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
+        check_is_fitted(self)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """An estimator with ``components_``: codes by ``transform``, data by ``inverse_transform``."""
+
+    def _codes(self, block: Block) -> Any:
+        """Codes of a block; the one decoder of ``fit_transform`` and ``transform``."""
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Any:
+        """Codes of the samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
+            The data; a stream gives a generator of blocks of codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The codes.
+        """
+        return self._map_rows(self._codes, X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Data from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            ``X @ (component_scales_ * components_)``.
+        """
+        check_is_fitted(self)
+        codes = X if sp.issparse(X) else np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one a component"
+            )
+        return codes @ self.components_
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _is_stream(X: Any) -> bool:
+    return not hasattr(X, "shape") and not hasattr(X, "__len__") and hasattr(X, "__iter__")
+
+
+def _target(values: Any) -> Any:
+    return None if values is None else np.asarray(values)
+
+
+def _aligned(name: str, values: Any, n_rows: int) -> np.ndarray:
+    values = np.asarray(values)
+    if values.shape[0] != n_rows:
+        raise ValueError(f"{name} has {values.shape[0]} rows, X has {n_rows}: they must agree")
+    return values
+
+
+def split_source(source: Source, n_parts: int, seed: int) -> list[np.ndarray]:
+    """Row numbers of random disjoint parts, sorted (halves for the guarantee, folds)."""
+    order = np.random.default_rng(seed).permutation(source.n_rows)
+    return [np.sort(part) for part in np.array_split(order, n_parts)]

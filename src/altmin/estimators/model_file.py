@@ -1,0 +1,102 @@
+"""Model files: ``altmin.save`` and ``altmin.load``, without pickle."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+import altmin
+from altmin.io.container import ContainerError, read_container, read_meta, write_container
+
+
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator of altmin to a file that can't run code when it is loaded.
+
+    Parameters
+    ----------
+    model : estimator of altmin
+        Its parameters and fitted attributes are stored: arrays, numbers, strings, records.
+    path : path-like
+        Where to; replaced atomically.
+
+    Examples
+    --------
+    >>> import altmin, os, tempfile
+    >>> from altmin.datasets import make_dir
+    >>> model = altmin.AND(3).fit(make_dir(200, 30, 3, random_state=0).X)
+    >>> path = os.path.join(tempfile.mkdtemp(), "topics.altmin")
+    >>> altmin.save(model, path)
+    >>> bool((altmin.load(path).components_ == model.components_).all())
+    True
+    """
+    name = type(model).__name__
+    if altmin._HOMES.get(name) != type(model).__module__:
+        raise TypeError(f"{name} is not an estimator of altmin: save takes those alone")
+    parameters = model.get_params(deep=False)
+    state = {key: _portable(value) for key, value in vars(model).items() if key not in parameters}
+    tree = {
+        "parameters": {key: _portable_parameter(key, value) for key, value in parameters.items()},
+        "fitted": state,
+    }
+    write_container(path, tree, {"estimator": name, "altmin": altmin.__version__})
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+
+    Returns
+    -------
+    estimator
+        As it was saved.
+
+    Raises
+    ------
+    ContainerError
+        (a ValueError) The file isn't one of altmin's, is damaged, or of a newer version.
+    """
+    path = os.fspath(path)
+    name = _estimator_name(path)
+    cls = getattr(import_module(altmin._HOMES[name]), name)
+    tree, _ = read_container(path)
+    model = cls(**tree["parameters"])
+    for key, value in tree["fitted"].items():
+        setattr(model, key, _from_portable(value))
+    return model
+
+
+def _estimator_name(path: str) -> str:
+    """The class named in the file; its module is imported before records of it are rebuilt."""
+    name = read_meta(path).get("estimator")
+    if not isinstance(name, str) or name not in altmin._HOMES:
+        raise ContainerError(f"{path} holds a model of unknown kind {name!r}")
+    return name
+
+
+def _portable(value: Any) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype == object:
+        return {"strings": [str(item) for item in value]}
+    return value
+
+
+def _from_portable(value: Any) -> Any:
+    if isinstance(value, dict) and set(value) == {"strings"}:
+        return np.array(value["strings"], dtype=object)
+    return value
+
+
+def _portable_parameter(name: str, value: Any) -> Any:
+    if isinstance(value, np.random.RandomState):
+        return None
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if callable(value):
+        raise TypeError(f"the parameter {name} is a function and can't be stored in a model file")
+    return value

@@ -1,0 +1,184 @@
+"""The guarantee report: conditions of the theorems, measured, and a verdict that is never green by default."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from altmin.io.records import record
+
+Status = Literal["holds", "violated", "cannot be checked"]
+Verdict = Literal["recovered", "plausible", "not supported"]
+
+_MARKS = {"holds": "+", "violated": "-", "cannot be checked": "?"}
+_COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#8a6d00"}
+_VERDICT_COLOURS = {"recovered": "#1a7f37", "plausible": "#8a6d00", "not supported": "#b42318"}
+
+
+@record
+class Condition:
+    """One row of the report.
+
+    Parameters
+    ----------
+    name : str
+        In a few words, for example 'facets are spanned'.
+    symbol : str
+        As in the paper.
+    reference : str
+        Where it stands, for example 'Li & Liang 2017, Definition 1.3', or 'evidence' for a test that
+        works in practice and isn't part of a theorem.
+    measured : float or None
+        What was measured; None where it cannot be.
+    required : str
+        What it is held against, for example '>= 0.25'.
+    status : {'holds', 'violated', 'cannot be checked'}
+        The result.
+    meaning : str
+        A sentence for the user: what follows, what to do.
+    decisive : bool
+        Whether the verdict rests on it. The theorems' own constants mostly don't discriminate, and
+        are shown for information.
+    """
+
+    name: str
+    symbol: str
+    reference: str
+    measured: float | None
+    required: str
+    status: str
+    meaning: str
+    decisive: bool = False
+
+    def __str__(self) -> str:
+        return (
+            f"[{_MARKS[self.status]}] {self.name} ({self.symbol}; {self.reference}): "
+            f"{_number(self.measured)}, required {self.required}: {self.status}. {self.meaning}"
+        )
+
+
+@record
+class GuaranteeReport:
+    """Whether the fit found the true factors, and why or why not.
+
+    Parameters
+    ----------
+    verdict : {'recovered', 'plausible', 'not supported'}
+        'recovered' is said only where calibrated evidence supports it.
+    conditions : tuple of Condition
+        The rows.
+    effort : {'cheap', 'full'}
+        How much was spent: 'full' refits on halves and from other starts.
+    estimated_error : float or None
+        The report's own estimate of the largest error of a component.
+    advice : str
+        What to do next where the verdict isn't 'recovered'.
+    claim : str
+        What exactly is claimed to be recovered, in the model's own terms.
+    """
+
+    verdict: str
+    conditions: tuple[Condition, ...]
+    effort: str = "cheap"
+    estimated_error: float | None = None
+    advice: str = ""
+    claim: str = ""
+
+    def __iter__(self) -> Iterator[Condition]:
+        return iter(self.conditions)
+
+    def __getitem__(self, name: str) -> Condition:
+        for condition in self.conditions:
+            if name in (condition.name, condition.symbol):
+                return condition
+        raise KeyError(f"no condition {name!r}; there are {[c.name for c in self.conditions]}")
+
+    def __str__(self) -> str:
+        head = f"guarantee: {self.verdict} ({self.effort} effort)"
+        if self.estimated_error is not None:
+            head += f", estimated error {_number(self.estimated_error)}"
+        lines = [head, *(f"  {condition}" for condition in self.conditions)]
+        return "\n".join(lines + ([f"  next: {self.advice}"] if self.advice else []))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON-ready data."""
+        rows = [{**vars(condition), "measured": _plain(condition.measured)} for condition in self.conditions]
+        return {**vars(self), "estimated_error": _plain(self.estimated_error), "conditions": rows}
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_html_row(condition) for condition in self.conditions)
+        error = "" if self.estimated_error is None else f" · estimated error {_number(self.estimated_error)}"
+        advice = f"<p><b>Next:</b> {html.escape(self.advice)}</p>" if self.advice else ""
+        return (
+            "<div style='font-family:system-ui,sans-serif'>"
+            f"<p><b style='color:{_VERDICT_COLOURS[self.verdict]};font-size:1.2em'>{self.verdict}</b> "
+            f"({self.effort} effort{error}) {html.escape(self.claim)}</p>"
+            "<table style='border-collapse:collapse'><thead><tr><th>condition</th><th>measured</th>"
+            "<th>required</th><th></th><th>what it means</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>{advice}</div>"
+        )
+
+
+def check(
+    name: str,
+    symbol: str,
+    reference: str,
+    measured: float | None,
+    *,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    meaning: str,
+    decisive: bool = False,
+) -> Condition:
+    """A condition judged by a bound; NaN or None means that it cannot be checked.
+
+    Parameters
+    ----------
+    name, symbol, reference : str
+        As in :class:`Condition`.
+    measured : float or None
+        The measured value.
+    at_most, at_least : float, optional
+        The bounds that it must keep; without any it cannot be checked.
+    meaning : str
+        For the user.
+    decisive : bool
+        Whether the verdict rests on it.
+
+    Returns
+    -------
+    Condition
+        With its status.
+    """
+    bounds = [
+        f"{sign} {_number(bound)}" for sign, bound in (("<=", at_most), (">=", at_least)) if bound is not None
+    ]
+    if measured is None or math.isnan(measured) or not bounds:
+        status = "cannot be checked"
+    else:
+        holds = (at_most is None or measured <= at_most) and (at_least is None or measured >= at_least)
+        status = "holds" if holds else "violated"
+    value = None if measured is None else float(measured)
+    return Condition(
+        name, symbol, reference, value, " and ".join(bounds) or "not known", status, meaning, decisive
+    )
+
+
+def _number(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:.3g}"
+
+
+def _plain(value: float | None) -> float | None:
+    return value if value is None or math.isfinite(value) else None
+
+
+def _html_row(condition: Condition) -> str:
+    cell = "<td style='padding:.25em .8em .25em 0;vertical-align:top'>"
+    name = f"{html.escape(condition.name)} <small>({html.escape(condition.symbol)}, "
+    name += f"{html.escape(condition.reference)})</small>"
+    status = f"<span style='color:{_COLOURS[condition.status]}'>{condition.status}</span>"
+    texts = [name, _number(condition.measured), html.escape(condition.required), status]
+    texts.append(html.escape(condition.meaning))
+    return "<tr>" + "".join(f"{cell}{text}</td>" for text in texts) + "</tr>"

@@ -1,0 +1,1 @@
+"""Files: records, and the container of model files and checkpoints."""

@@ -1,0 +1,1 @@
+"""Small dense and sparse kernels that the algorithms share."""
