@@ -5,3 +5,4 @@ from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 
 __version__: str
+_HOMES: dict[str, str]

@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from altmin.io.records import record
 
 __all__ = [
-    "All",
     "Algorithm",
+    "All",
     "ArgMax",
     "Block",
     "Concat",

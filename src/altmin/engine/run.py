@@ -326,5 +326,3 @@ class _Cursor:
         return Block(
             index, start, table.X, table.y, table.weight, table.second, columns=columns, ids=ids, key=key
         )
-
-

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -216,10 +217,9 @@ def open_source(
         bounds = np.cumsum([0] + [piece.n_rows for piece in pieces])
         aligned = Table(np.empty((bounds[-1], 0)), y, weight, second)
         if y is not None or weight is not None or second is not None:
-            cuts = [aligned.rows(slice(i, j)) for i, j in zip(bounds[:-1], bounds[1:], strict=True)]
+            cuts = [aligned.rows(slice(i, j)) for i, j in pairwise(bounds)]
             pieces = [
-                Table(piece.X, cut.y, cut.weight, cut.second)
-                for piece, cut in zip(pieces, cuts, strict=True)
+                Table(piece.X, cut.y, cut.weight, cut.second) for piece, cut in zip(pieces, cuts, strict=True)
             ]
         return Source(pieces, float_dtype(pieces[0].X))
     if hasattr(X, "shape"):

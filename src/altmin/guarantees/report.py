@@ -1,4 +1,4 @@
-"""The guarantee report: conditions of the theorems, measured, and a verdict that is never green by default."""
+"""The guarantee report: the theorems' conditions, measured, and a verdict never green by default."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def write_container(path: str | os.PathLike[str], tree: Any, meta: dict[str, Any
     text = json.dumps(manifest, allow_nan=False).encode()
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with open(temporary, "wb") as file:
+        with temporary.open("wb") as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
                 archive.writestr(_MANIFEST, text)
                 archive.writestr("manifest.sha256", hashlib.sha256(text).hexdigest())
@@ -65,7 +65,7 @@ def write_container(path: str | os.PathLike[str], tree: Any, meta: dict[str, Any
                     archive.writestr(f"arrays/{number}.npy", member)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
     _sync_folder(path.parent)
@@ -178,7 +178,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, digest: str) -> np.ndarray:
 
 
 def _what_is(path: Path) -> str:
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         head = file.read(4)
     if not head:
         return "empty"

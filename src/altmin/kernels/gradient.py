@@ -15,7 +15,9 @@ def gradient_steps(
 
     With :math:`G = V \Lambda V^T`,
 
-    .. math:: A_T = V \left[(1 - \eta\Lambda)^T V^T A_0 + \frac{1 - (1 - \eta\Lambda)^T}{\Lambda} V^T B\right].
+    .. math::
+
+        A_T = V \left[(1 - \eta\Lambda)^T V^T A_0 + \frac{1 - (1 - \eta\Lambda)^T}{\Lambda} V^T B\right].
 
     Parameters
     ----------

@@ -1,0 +1,1 @@
+"""Experiments: the claims of the papers, the demo, and peers to compare with."""
