@@ -163,8 +163,9 @@ class AndNmf:
 
 def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Decode a block and sum up G = Z'Z and B = Z'Y; extremes of the codes before the threshold."""
+    block = without_weightless(block)
     Z = times(block.X, state.decoder)
-    largest, smallest = Max(Z.max(axis=0)), Min(Z.min(axis=0))
+    largest, smallest = Max(Z.max(axis=0, initial=0.0)), Min(Z.min(axis=0, initial=0.0))
     Z[Z < state.alpha] = 0.0
     weighted = Z if block.weight is None else Z * block.weight[:, None]
     return {
@@ -174,6 +175,14 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
         "largest": largest,
         "smallest": smallest,
     }
+
+
+def without_weightless(block: Block) -> Block:
+    """Rows of weight 0 leave no trace, not even in the extremes."""
+    if block.weight is None or (block.weight > 0).all():
+        return block
+    seen = block.weight > 0
+    return replace(block, X=block.X[seen], weight=block.weight[seen])
 
 
 def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:

@@ -23,10 +23,12 @@ def spa_project(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[s
     fall by the squared coordinate along each new direction: one matrix-vector product a pass.
     """
     along = times(block.X, state.directions[-1].astype(block.X.dtype)).astype(np.float64)
-    return _farthest(block, np.maximum(block.columns["spa_left"] - along**2, 0.0))
+    return _farthest(block, block.columns["spa_left"] - along**2)
 
 
 def _farthest(block: Block, left: np.ndarray) -> tuple[Stats, dict[str, Any]]:
+    if block.weight is not None:
+        left = np.where(block.weight > 0, left, -1.0)
     row = int(np.argmax(left))
     sample = block.X[[row]]
     sample = sample.toarray() if sp.issparse(sample) else sample

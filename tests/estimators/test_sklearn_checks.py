@@ -1,0 +1,67 @@
+"""Every public estimator keeps scikit-learn's contract, with the checks that the decorator leaves out."""
+
+import numpy as np
+import pytest
+from sklearn.utils.estimator_checks import (
+    check_dataframe_column_names_consistency,
+    check_param_validation,
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_set_output_transform_polars,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+    parametrize_with_checks,
+)
+
+from altmin import AND
+
+ESTIMATORS = [
+    AND(2, max_iter=20),
+]
+
+# name of the estimator -> {check: why it cannot hold}
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def _expected_failures(estimator):
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failures)
+def test_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+LEFT_OUT = [
+    check_dataframe_column_names_consistency,
+    check_param_validation,
+]
+FOR_TRANSFORMERS = [
+    check_set_output_transform,
+    check_set_output_transform_pandas,
+    check_set_output_transform_polars,
+    check_transformer_get_feature_names_out,
+    check_transformer_get_feature_names_out_pandas,
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("check", LEFT_OUT, ids=lambda c: c.__name__)
+def test_names_and_parameters_are_checked(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+@pytest.mark.parametrize(
+    "estimator", [e for e in ESTIMATORS if hasattr(e, "transform")], ids=lambda e: type(e).__name__
+)
+@pytest.mark.parametrize("check", FOR_TRANSFORMERS, ids=lambda c: c.__name__)
+def test_output_containers_are_respected(estimator, check):
+    check(type(estimator).__name__, estimator)
+
+
+def test_input_is_never_written_to():
+    X = np.random.default_rng(0).random((60, 8))
+    X.flags.writeable = False
+    for estimator in ESTIMATORS:
+        if hasattr(estimator, "transform"):
+            type(estimator)(**estimator.get_params()).fit_transform(X)
