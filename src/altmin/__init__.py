@@ -13,8 +13,10 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "load": "altmin.estimators.model_file",
     "save": "altmin.estimators.model_file",
+    "threshold_correlation": "altmin.algorithms.threshold_correlation",
 }
 _MODULES = ("datasets", "metrics")
 

@@ -1,5 +1,7 @@
 from altmin import datasets as datasets
 from altmin import metrics as metrics
+from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
+from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.estimators.and_nmf import AND as AND
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
