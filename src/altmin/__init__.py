@@ -13,7 +13,9 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "SparseCoder": "altmin.estimators.sparse_coder",
     "load": "altmin.estimators.model_file",
+    "omp": "altmin.coding",
     "save": "altmin.estimators.model_file",
 }
 _MODULES = ("datasets", "metrics")
