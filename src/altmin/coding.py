@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from altmin.contract import Block
 from altmin.engine import map_rows, open_source
-from altmin.kernels.pursuit import Pursuit, Selection
+from altmin.kernels.pursuit import Pursuit
 
 
 def omp(
@@ -22,7 +22,7 @@ def omp(
     *,
     tol: Any = None,
     mask: Any = None,
-    selection: Selection = "omp",
+    selection: str = "omp",
     weights: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:

@@ -115,7 +115,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             self.dictionary,
             self.transform_n_nonzero_coefs,
             tol=self.transform_tol,
-            selection=self.transform_algorithm,  # type: ignore[arg-type]
+            selection=self.transform_algorithm,
             n_jobs=self.n_jobs,
         )
         if self.split_sign:

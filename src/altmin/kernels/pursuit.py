@@ -7,7 +7,7 @@ dense or sparse blocks.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.omp import ROUNDING, pivot_floor, pursue_gram, pursue_masked, scatter
-
-Selection = Literal["omp", "ormp"]
 
 _CHUNK = 1 << 18  # correlations held at once: 2 MiB in float64
 
@@ -64,7 +62,7 @@ class Pursuit:
         self,
         dictionary: NDArray[Any],
         n_nonzero: int,
-        selection: Selection = "omp",
+        selection: str = "omp",
         weights: NDArray[Any] | None = None,
     ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(np.float32 if dictionary.dtype == np.float32 else np.float64)
