@@ -4,6 +4,7 @@ from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercon
 from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
+from altmin.estimators.approximate import ApproximateDictionaryLearning as ApproximateDictionaryLearning
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning

@@ -13,10 +13,11 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from altmin import AND, OrthogonalDictionaryLearning
+from altmin import AND, ApproximateDictionaryLearning, OrthogonalDictionaryLearning
 
 ESTIMATORS = [
     AND(2, max_iter=20),
+    ApproximateDictionaryLearning(3, max_iter=10),
     OrthogonalDictionaryLearning(max_iter=20),
 ]
 
