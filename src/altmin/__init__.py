@@ -20,6 +20,7 @@ _HOMES = {
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
+    "peel_dictionary": "altmin.algorithms.approximate",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",

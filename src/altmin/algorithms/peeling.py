@@ -35,6 +35,8 @@ from altmin.kernels.peel import keep_hits, peel_rows, subtract_codes
 
 COLUMNS = ("peel_atoms", "peel_codes", "peel_counts")
 _DISTINCT = 0.5  # directions of one round have at most this cosine
+_LEAST_ROWS = 4096  # practical peeling looks at this many rows at least,
+_USES = 256  # and at so many that an atom is used this often if all are used alike
 _COMPARABLE = 0.5  # and at least this share of the best one's value
 
 
@@ -58,6 +60,19 @@ class PeelPlan:
     refine: int = 4
     min_support: int = 5
     n_rows: int = 4096  # rows that practical peeling looks at
+
+
+def practical_plan(n_atoms: int, n_nonzero: int, n_rows: int) -> PeelPlan:
+    """Sizes that worked on planted data of many shapes."""
+    batch = int(np.clip(n_atoms // 12, 1, 32))
+    return PeelPlan(
+        n_atoms=n_atoms,
+        n_nonzero=min(n_nonzero, n_atoms),
+        batch=batch,
+        n_candidates=8 * max(batch, 8),
+        min_support=int(np.clip(n_rows * n_nonzero // (8 * n_atoms), 1, 5)),
+        n_rows=max(_LEAST_ROWS, _USES * n_atoms // n_nonzero),
+    )
 
 
 @record

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.approximate import ApproximateDictionary, ApproximateState
-from altmin.algorithms.peeling import PeelPlan
+from altmin.algorithms.peeling import PeelPlan, practical_plan
 from altmin.algorithms.rows import squares_left, unit_rows
 from altmin.algorithms.sweeps import SweepPlan
 from altmin.contract import Block
@@ -29,8 +29,6 @@ from altmin.kernels.peel import subtract_codes
 _EXACT_ROWS = 512  # 'auto' peels exactly up to here in practice,
 _EXACT_ROWS_THEORY = 20_000  # and here in theory mode, where the guarantee is the point
 _MOST_CANDIDATES = 1024
-_PEELED_ROWS = 4096  # practical peeling looks at this many rows at least,
-_PEELED_USES = 256  # and at so many that an atom is used this often if all are used alike
 
 
 class ApproximateDictionaryLearning(ComponentsEstimator):
@@ -200,15 +198,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
             return self._theory(k, d, n, shared)
         growing = self.n_components is None and self.target_error is not None and start is None
         m = self.n_components or (len(start) if start is not None else d)
-        batch = int(np.clip(m // 12, 1, 32))
-        plan = PeelPlan(
-            n_atoms=m,
-            n_nonzero=min(k, m),
-            batch=batch,
-            n_candidates=8 * max(batch, 8),
-            min_support=int(np.clip(n * k // (8 * m), 1, 5)),
-            n_rows=max(_PEELED_ROWS, _PEELED_USES * m // k),
-        )
+        plan = practical_plan(m, k, n)
         sweeps = SweepPlan(
             n_nonzero=min(k, 8 * d if growing else m),
             tol=self.target_error or 0.0,
