@@ -36,7 +36,7 @@ class Settings:
     """What a user may change without changing the problem.
 
     ``tol`` stops a fit whose ``change`` stayed below it for ``patience`` iterations running; 0 leaves
-    stopping to the algorithm.
+    stopping to the algorithm. Without a ``seed`` one is drawn; a checkpoint remembers which.
     """
 
     max_iter: int = 100
@@ -45,7 +45,7 @@ class Settings:
     n_jobs: int | None = None
     checkpoint: str | PathLike[str] | None = None
     progress: Progress = field(default_factory=Silent)
-    seed: int = 0
+    seed: int | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,11 @@ def run(
     return _Run(algorithm, source, settings or Settings(), state).go()
 
 
+def fresh_seed() -> int:
+    """A seed from the system's entropy."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
 class _Run:
     def __init__(
         self, algorithm: Algorithm, source: AnySource, settings: Settings, state: State | None
@@ -91,10 +96,11 @@ class _Run:
         self.algorithm, self.source, self.settings = algorithm, source, settings
         info = source.info
         self.plan = make_plan(info, settings.n_jobs)
-        self.state = algorithm.init(info, settings.seed) if state is None else state
+        seed = fresh_seed() if settings.seed is None else settings.seed
+        self.state = algorithm.init(info, seed) if state is None else state
         self.history: list[dict[str, Any]] = []
         self.n_iter = self.n_rounds = 0
-        self.cursor = _Cursor(source, self.plan.block_rows, settings.seed)
+        self.cursor = _Cursor(source, self.plan.block_rows, seed)
         self.columns: dict[str, np.ndarray] = {}
         self.calm = 0
         self.begun = time.perf_counter()
@@ -200,7 +206,7 @@ class _Run:
             saved, self.columns = found
             self.state, self.n_rounds, self.n_iter = saved.state, saved.n_rounds, saved.n_iter
             self.history = list(saved.history)
-            self.cursor.resume(saved.position, saved.epoch, saved.batch)
+            self.cursor.resume(saved.seed, saved.position, saved.epoch, saved.batch)
 
     def _saved(self) -> Saved:
         cursor = self.cursor
@@ -213,6 +219,7 @@ class _Run:
             cursor.batch,
             tuple(self.history),
             {},
+            cursor.seed,
         )
 
 
@@ -227,8 +234,9 @@ class _Cursor:
         self._checked = 0
         self._before = (0, 0, (0, 0))
 
-    def resume(self, position: int, epoch: int, batch: tuple[int, int]) -> None:
+    def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
         """Go on where a checkpoint was."""
+        self.seed = seed
         self.position, self.epoch, self.batch = position, epoch, batch
         self._before = (position, epoch, batch)
 

@@ -106,7 +106,10 @@ class Estimator(BaseEstimator):
         }
         return run(algorithm, source, Settings(**{**settings, **changes}), state)
 
-    def _seed(self) -> int:
+    def _seed(self) -> int | None:
+        """The seed that ``random_state`` stands for; None: the engine draws one."""
+        if self.random_state is None:
+            return None
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _set_run(self, result: Result) -> None:
