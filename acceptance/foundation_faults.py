@@ -62,7 +62,7 @@ np.save(sys.argv[2], model.components_)
 
 @promise
 def killed_fits_resume() -> Iterator[Figure]:
-    """kill -9 of a checkpointed fit at 5 random instants: each resume ends in the same bits."""
+    """A kill -9 of a checkpointed fit at 5 random instants: each resume ends in the same bits."""
     whole = AND(50, max_iter=150).fit(PROBLEM.X).components_
     rng = np.random.default_rng()
     equal = killed = 0

@@ -1,5 +1,7 @@
 """Same grid, same bits: whatever the number of threads and however the input was cut."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -33,7 +35,7 @@ def test_any_cut_of_the_input(tmp_path):
     whole = fit(X)
     cuts = [0, 1, 700, 701, 2500, 3000]
     for given in (
-        [X[a:b] for a, b in zip(cuts[:-1], cuts[1:], strict=True)],
+        [X[a:b] for a, b in itertools.pairwise(cuts)],
         np.load(tmp_path / "x.npy", mmap_mode="r"),
         tmp_path / "x.npy",
         np.asfortranarray(X),

@@ -1,5 +1,7 @@
 """Sources: any cut of the input reads as one table."""
 
+import itertools
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -9,7 +11,7 @@ from altmin.engine.sources import Source, StreamSource
 
 X = np.random.default_rng(0).standard_normal((100, 4))
 CUTS = [0, 3, 3, 50, 77, 100]
-PIECES = [X[a:b] for a, b in zip(CUTS[:-1], CUTS[1:], strict=True)]
+PIECES = [X[a:b] for a, b in itertools.pairwise(CUTS)]
 
 
 def inputs(folder):
