@@ -123,9 +123,9 @@ def test_a_one_way_stream_gives_what_the_array_gives():
 
 
 def test_a_one_way_stream_refuses_what_it_cannot_do():
-    with pytest.raises(SourceError, match="one-way stream.*pass over all rows"):
+    with pytest.raises(SourceError, match=r"one-way stream.*pass over all rows"):
         go("all", data=iter([X]))
-    with pytest.raises(SourceError, match="one-way stream.*sample of rows"):
+    with pytest.raises(SourceError, match=r"one-way stream.*sample of rows"):
         go("take", data=iter([X]))
 
 
