@@ -53,7 +53,7 @@ def test_a_tree_comes_back_as_it_was(tmp_path):
 
 
 def test_sparse_arrays_come_back():
-    matrix = sp.random_array((5, 4), density=0.4, rng=np.random.default_rng(0), format="csr")
+    matrix = sp.csr_array(np.triu(np.arange(20.0).reshape(5, 4)))
     structure, arrays = flatten({"m": matrix})
     back = restore(structure, arrays)["m"]
     assert (back != matrix).nnz == 0

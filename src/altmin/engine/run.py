@@ -164,7 +164,8 @@ class _Run:
         self.n_iter += 1
         row = {"iteration": self.n_iter, "phase": step.name, **measures}
         self.history.append({**row, "seconds": time.perf_counter() - self.begun})
-        self.settings.progress.iteration(self.n_iter, measures)
+        if self.settings.progress.iteration(self.n_iter, measures):
+            return Done("interrupted", "a callback asked for the end of the fit")
         change = measures.get("change", math.inf)
         self.calm = self.calm + 1 if change < self.settings.tol else 0
         return Done("converged") if self.calm >= self.settings.patience else None

@@ -31,6 +31,7 @@ from altmin.engine import (
     run,
 )
 from altmin.engine.sources import is_block_list
+from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -42,7 +43,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class Estimator(BaseEstimator):
+class Estimator(CallbackSupportMixin, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
@@ -101,10 +102,10 @@ class Estimator(BaseEstimator):
             "tol": self.tol,
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
-            "progress": make_progress(self.verbose),
             "seed": self._seed(),
         }
-        return run(algorithm, source, Settings(**{**settings, **changes}), state)
+        with with_callbacks(self, make_progress(self.verbose)) as progress:
+            return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
 
     def _seed(self) -> int | None:
         """The seed that ``random_state`` stands for; None: the engine draws one."""
