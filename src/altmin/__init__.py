@@ -13,7 +13,11 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "CompleteDictionaryLearning": "altmin.estimators.complete",
+    "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
+    "hard_threshold": "altmin.kernels.thresholds",
     "load": "altmin.estimators.model_file",
+    "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
 }
 _MODULES = ("datasets", "metrics")

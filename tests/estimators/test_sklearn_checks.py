@@ -13,10 +13,12 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from altmin import AND
+from altmin import AND, CompleteDictionaryLearning, OrthogonalDictionaryLearning
 
 ESTIMATORS = [
     AND(2, max_iter=20),
+    OrthogonalDictionaryLearning(max_iter=20),
+    CompleteDictionaryLearning(max_iter=15),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

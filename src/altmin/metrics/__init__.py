@@ -1,5 +1,13 @@
 """Errors up to what a model leaves free: order, sign and scale of the components."""
 
+from altmin.metrics.dictionaries import atom_error, crosstalk, support_recovery
 from altmin.metrics.matching import match_components, sine_errors, total_correlation_error
 
-__all__ = ["match_components", "sine_errors", "total_correlation_error"]
+__all__ = [
+    "atom_error",
+    "crosstalk",
+    "match_components",
+    "sine_errors",
+    "support_recovery",
+    "total_correlation_error",
+]
