@@ -15,8 +15,10 @@ _HOMES = {
     "AND": "altmin.estimators.and_nmf",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
+    "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
     "load": "altmin.estimators.model_file",
+    "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
 }

@@ -1,10 +1,12 @@
 from altmin import datasets as datasets
 from altmin import metrics as metrics
+from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
 from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning
+from altmin.estimators.sparse_coder import SparseCoder as SparseCoder
 from altmin.kernels.polar import polar as polar
 from altmin.kernels.thresholds import hard_threshold as hard_threshold
 

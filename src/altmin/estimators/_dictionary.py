@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from altmin.contract import Block
 from altmin.estimators._base import ComponentsEstimator
 from altmin.kernels.gram import times
+from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
@@ -31,12 +30,9 @@ class DictionaryEstimator(ComponentsEstimator):
     def _codes(self, block: Block) -> NDArray[Any]:
         n_nonzero = self.transform_n_nonzero_coefs
         if self.transform_algorithm != "threshold":
-            omp = import_module("altmin.kernels.omp").omp  # compiled code: loaded only when used
-            X = block.X.toarray() if sp.issparse(block.X) else block.X
-            n_nonzero = n_nonzero or max(X.shape[1] // 10, 1)
-            n_nonzero = min(n_nonzero, len(self.components_))
-            codes = omp(X, self.components_, n_nonzero, selection=self.transform_algorithm, n_jobs=1)
-            return np.asarray(codes, dtype=block.X.dtype)
+            atoms = self.components_.astype(block.X.dtype, copy=False)
+            n_nonzero = n_nonzero or max(block.X.shape[1] // 10, 1)
+            return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
         Z = times(block.X, self._decoder().astype(block.X.dtype))
         if n_nonzero is None:
             return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
