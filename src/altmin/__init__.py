@@ -17,10 +17,12 @@ _HOMES = {
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
+    "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
+    "threshold_correlation": "altmin.algorithms.threshold_correlation",
 }
 _MODULES = ("datasets", "metrics")
 

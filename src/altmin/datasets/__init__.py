@@ -2,5 +2,14 @@
 
 from altmin.datasets.dictionaries import make_sparse_dictionary
 from altmin.datasets.nonnegative import make_ctm, make_dir, make_neg
+from altmin.datasets.planted_sparse import make_planted_sparse, make_plateau, make_star
 
-__all__ = ["make_ctm", "make_dir", "make_neg", "make_sparse_dictionary"]
+__all__ = [
+    "make_ctm",
+    "make_dir",
+    "make_neg",
+    "make_planted_sparse",
+    "make_plateau",
+    "make_sparse_dictionary",
+    "make_star",
+]
