@@ -141,9 +141,7 @@ def test_a_zip_bomb_is_refused(tmp_path):
 
 def test_an_array_that_announces_more_than_it_has_is_refused(tmp_path):
     header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(
-        header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
-    )
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})
     _forge(tmp_path / "x", array=header.getvalue() + b"12345678")
     with pytest.raises(ContainerError, match="announces"):
         read_container(tmp_path / "x")
