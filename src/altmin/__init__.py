@@ -13,6 +13,7 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "load": "altmin.estimators.model_file",
     "save": "altmin.estimators.model_file",
 }

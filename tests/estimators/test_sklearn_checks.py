@@ -13,10 +13,11 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from altmin import AND
+from altmin import AND, FactorizationMachineRegressor
 
 ESTIMATORS = [
     AND(2, max_iter=20),
+    FactorizationMachineRegressor(2, random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}
