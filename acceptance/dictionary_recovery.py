@@ -58,7 +58,9 @@ def ill_conditioned():
 @promise
 def fewer_atoms():
     """30 atoms in 100 dimensions: below 1e-10."""
-    yield Figure("30 atoms, n=100, p=5000, gap .1, 10 seeds", errors(range(10), 5000, 100, 30).max(), at_most=1e-10)
+    yield Figure(
+        "30 atoms, n=100, p=5000, gap .1, 10 seeds", errors(range(10), 5000, 100, 30).max(), at_most=1e-10
+    )
 
 
 @promise
@@ -83,7 +85,8 @@ def hard_starts():
             good = np.mean(errors(seeds, p, n, kind=kind, density=theta) < 1e-10)
         yield Figure(
             f"n={n}, p={p}, {kind} {theta}: share recovered of {len(seeds)} "
-            f"({clock.cpu / len(seeds):.0f} s a fit)", good
+            f"({clock.cpu / len(seeds):.0f} s a fit)",
+            good,
         )
 
 

@@ -18,6 +18,7 @@ _HOMES = {
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
+    "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.dictionary_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary_starts import (
     PORTFOLIO,
     agree,
@@ -47,7 +48,6 @@ from altmin.algorithms.dictionary_steps import (
     power_of_two,
     residual_map,
 )
-from altmin.algorithms.dictionary_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.contract import All, Done, Info, Next, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
 
@@ -355,7 +355,9 @@ class Complete:
                 best_exact=np.isfinite(score) and self._is_exact(state),
                 agreeing=state.agreeing if again else 0,
             )
-        return self._next(replace(state, agreeing=state.agreeing + 1) if again or state.agreeing == 0 else state)
+        return self._next(
+            replace(state, agreeing=state.agreeing + 1) if again or state.agreeing == 0 else state
+        )
 
     def _next(self, state: CompleteState) -> CompleteState:
         n_starts = 1 if self.start is not None else len(self.portfolio)

@@ -23,7 +23,17 @@ from altmin.kernels.contrasts import cube_score, huber_score
 from altmin.kernels.gram import times, transpose_times
 from altmin.kernels.polar import polar
 
-PORTFOLIO = ("huber 1", "huber 0.5", "cube", "descent", "huber 0.25", "huber 1", "bank 12", "bank 40", "bank 40")
+PORTFOLIO = (
+    "huber 1",
+    "huber 0.5",
+    "cube",
+    "descent",
+    "huber 0.25",
+    "huber 1",
+    "bank 12",
+    "bank 40",
+    "bank 40",
+)
 """Kinds of start in the order in which they are tried, with the width of the Huber function or the number
 of searches for each atom."""
 

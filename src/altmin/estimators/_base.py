@@ -67,6 +67,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         if isinstance(X, np.memmap | str | Path | StreamSource) or is_block_list(X) or _is_stream(X):
             source = X if isinstance(X, StreamSource) else open_source(X, _target(y), _target(sample_weight))
             self._check_width(source.info.n_features, reset)
+            if isinstance(source, Source):
+                for name, values in (("y", y), ("sample_weight", sample_weight)):
+                    if values is not None:
+                        _aligned(name, values, source.n_rows)
             return source
         dtypes = [np.float64, np.float32]
         X = validate_data(
