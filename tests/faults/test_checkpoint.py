@@ -102,12 +102,3 @@ def test_two_damaged_checkpoints_are_refused_with_a_reason(tmp_path):
         file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(CheckpointError, match="no sound checkpoint"):
         model(tmp_path, max_iter=10).fit(PROBLEM.X)
-
-
-def test_damaged_columns_fall_back_too(tmp_path):
-    """SPA's column is part of the checkpoint; one that doesn't match its checksum isn't used."""
-    model(tmp_path, max_iter=2).fit(PROBLEM.X)
-    for file in tmp_path.glob("column-*.altmin"):
-        file.write_bytes(b"garbage")
-    with pytest.raises(CheckpointError, match="no sound checkpoint"):
-        model(tmp_path, max_iter=3).fit(PROBLEM.X)

@@ -254,7 +254,7 @@ class AND(ComponentsEstimator):
             return self.components_ * self.component_scales_[:, None]
         if isinstance(self.init, str):
             if self.init in ("kmeans", "nmf"):
-                return library_start(self.init, source, self.n_components, self._seed())
+                return library_start(self.init, source, self.n_components, self._seed() or 0)
             return None
         start = np.asarray(self.init)
         shape = (self.n_components, source.info.n_features)
