@@ -82,6 +82,11 @@ class Source:
             second_features=0 if first.second is None else int(first.second.shape[1]),
         )
 
+    @property
+    def on_disk(self) -> bool:
+        """Whether rows come from a file: reading ahead pays then."""
+        return not isinstance(self.pieces[0].X, np.ndarray) and not sp.issparse(self.pieces[0].X)
+
     def read(self, start: int, stop: int) -> Table:
         """Rows start to stop, in the source's dtype, C-contiguous or CSR."""
         number = int(np.searchsorted(self.bounds, start, side="right")) - 1
