@@ -14,10 +14,12 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
     "ApproximateDictionaryLearning": "altmin.estimators.approximate",
+    "CompleteDictionaryLearning": "altmin.estimators.complete",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
+    "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "peel_dictionary": "altmin.algorithms.approximate",

@@ -6,6 +6,10 @@ from altmin.algorithms.threshold_correlation import threshold_correlation as thr
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
 from altmin.estimators.approximate import ApproximateDictionaryLearning as ApproximateDictionaryLearning
+from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
+from altmin.estimators.factorization_machine import (
+    FactorizationMachineRegressor as FactorizationMachineRegressor,
+)
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning

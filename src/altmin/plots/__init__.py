@@ -1,0 +1,1 @@
+"""Pictures of fits (matplotlib, the extra ``altmin[plot]``)."""
