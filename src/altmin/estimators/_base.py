@@ -30,6 +30,7 @@ from altmin.engine import (
     open_source,
     run,
 )
+from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.sources import is_block_list
 from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
 
@@ -64,6 +65,10 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         and streams are checked as they are read. NaN and Inf are always found block by block, so the
         error names block and row.
         """
+        if is_dask(X):
+            lazy = open_dask(X, y, sample_weight)
+            self._check_width(lazy.info.n_features, reset)
+            return lazy
         if isinstance(X, np.memmap | str | Path | StreamSource) or is_block_list(X) or _is_stream(X):
             source = X if isinstance(X, StreamSource) else open_source(X, _target(y), _target(sample_weight))
             self._check_width(source.info.n_features, reset)
