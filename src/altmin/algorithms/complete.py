@@ -46,6 +46,7 @@ from altmin.algorithms.dictionary_steps import (
     fallen_thresholds,
     noise_level,
     power_of_two,
+    pursuit_map,
     residual_map,
 )
 from altmin.contract import All, Done, Info, Next, Round, Rows, Stats, Take, record
@@ -55,6 +56,8 @@ _START_PASSES, _BANK_PASSES, _POLISH_PASSES = 100, 40, 100
 _START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
 _PATIENCE = 6  # polish passes without progress
 _WORST_CONDITION = 1e6  # of whitened atoms: two of them have become one
+_LOUD = 0.5  # noise threshold in units of a code's deviation, above which codes come from a pursuit
+_PURSUIT_PASSES, _PURSUIT_TOL = 40, 1e-3
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
 
 
@@ -138,6 +141,8 @@ class Complete:
                 return Round(ratio_map, rows=self._sample(state), name="pairs")
             case "judge":
                 return Round(spread_map, name="judge")
+            case "pursuit":
+                return Round(pursuit_map, rows=self._batch(), name="pursuit", iteration=True)
             case "residual":
                 return Round(residual_map, name="residual")
         if state.converged:
@@ -173,6 +178,8 @@ class Complete:
                 return self._part(state, unmixed(state.W, state.suspects, stats["codes"].value))
             case "judge":
                 return self._judged(state, float(np.mean(mean_absolute(stats))))
+            case "pursuit":
+                return self._pursue(state, stats)
         names = ("residual", "total", "counts", "squares")
         return replace(state, phase="done", **{name: stats[name] for name in names})
 
@@ -190,7 +197,7 @@ class Complete:
 
     def measure(self, state: CompleteState) -> Mapping[str, float]:
         """Move of the decoder, kept share, estimated noise, and which start this is."""
-        polishing = state.phase in ("polish", "judge")
+        polishing = state.phase in ("polish", "pairs", "judge", "pursuit", "accepted")
         counted = polishing and state.counts is not None
         rows = self.batch_size or state.n_rows
         return {
@@ -235,9 +242,9 @@ class Complete:
         """Set up the current start of the portfolio, or the user's own."""
         n = self.n_components
         if self.start is not None:
-            # the decoder of the given atoms, seen from the whitened data
-            W = np.linalg.inv((self.start @ state.whiten).T).T
-            return self._to_polish(replace(state, kind="given"), unit_rows(W, W))
+            atoms = self.start @ state.whiten
+            W = np.linalg.inv(unit_rows(atoms, atoms)).T
+            return self._to_polish(replace(state, kind="given", tried=1), W)
         kind, seed = self.portfolio[state.start], [state.seed, state.start]
         name, _, number = kind.partition(" ")
         state = replace(state, kind=kind, passes=0, tried=state.tried + 1, change=1.0, repairs=0)
@@ -288,15 +295,9 @@ class Complete:
 
     def _polish(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A = (X'X)^-1 X'Y in whitened coordinates, rows scaled to unit norm; thresholds of the next pass."""
-        gram, cross = stats["gram"], self._white(state, stats, mean=False)
-        before = np.linalg.inv(state.W).T  # atoms, one a row: V = Z @ before
-        ridge = 1e-10 * max(float(gram.diagonal().max()), np.finfo(float).tiny)  # an unused atom stays
-        atoms = np.linalg.solve(gram + ridge * np.eye(len(gram)), cross + ridge * before)
-        atoms = unit_rows(atoms, before)
-        if not np.isfinite(atoms).all() or np.linalg.cond(atoms) > _WORST_CONDITION:
+        W, change = self._least_squares(state, stats)
+        if not np.isfinite(change):
             return self._judged(replace(state, passes=_POLISH_PASSES), np.inf)
-        W = np.ascontiguousarray(np.linalg.inv(atoms).T)
-        change = float(np.max(np.linalg.norm(W - state.W, axis=1)))
         rows = stats["counts"].size * (self.batch_size or state.n_rows)
         noise = noise_level(stats["magnitudes"], float(stats["counts"].sum()) / rows)
         progress = change < 0.9 * state.least_change
@@ -318,6 +319,18 @@ class Complete:
             mixed = after.repairs < _REPAIRS and self._is_exact(after)
             return replace(after, phase="pairs" if mixed else "judge")
         return after
+
+    def _least_squares(self, state: CompleteState, stats: Stats) -> tuple[NDArray[Any], float]:
+        """Decoder of the least-squares atoms and how far it moved; infinitely far if two became one."""
+        gram, cross = stats["gram"], self._white(state, stats, mean=False)
+        before = np.linalg.inv(state.W).T  # atoms, one a row: V = Z @ before
+        ridge = 1e-10 * max(float(gram.diagonal().max()), np.finfo(float).tiny)  # an unused atom stays
+        atoms = np.linalg.solve(gram + ridge * np.eye(len(gram)), cross + ridge * before)
+        atoms = unit_rows(atoms, before)
+        if not np.isfinite(atoms).all() or np.linalg.cond(atoms) > _WORST_CONDITION:
+            return state.W, np.inf
+        W = np.ascontiguousarray(np.linalg.inv(atoms).T)
+        return W, float(np.max(np.linalg.norm(W - state.W, axis=1)))
 
     def _thresholds(self, state: CompleteState, before: NDArray[Any]) -> NDArray[Any]:
         if self.threshold is not None:
@@ -365,8 +378,39 @@ class Complete:
         last = state.start + 1 >= n_starts
         banks_left = not last and self.portfolio[state.start + 1].startswith("bank")
         if enough or last or (banks_left and state.best_exact):
-            return replace(state, phase="accepted", converged=enough or state.best_exact)
+            return self._accept(replace(state, converged=enough or state.best_exact))
         return self._begin(replace(state, start=state.start + 1))
+
+    def _accept(self, state: CompleteState) -> CompleteState:
+        """The best candidate is final, but for the pursuit where noise in its codes is large."""
+        W, thresholds, noise = state.best_W, state.best_thresholds, state.best_noise
+        state = self._at(replace(state, thresholds=thresholds, noise=noise), W)
+        # codes have unit variance: a threshold of a large share of that loses many of them
+        loud = self.threshold is None and 3 * noise * float(np.max(state.noise_gain)) > _LOUD
+        atoms = np.linalg.solve(W.T, state.unwhiten)
+        return replace(state, atoms=atoms, passes=0, phase="pursuit" if loud else "accepted")
+
+    def _pursue(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """A = (Z'Z)^-1 Z'Y with the pursuit's codes, until the atoms move by less than they are off."""
+        W, change = self._least_squares(state, stats)
+        density = float(np.mean(stats["counts"])) / (self.batch_size or state.n_rows)
+        state = replace(
+            self._at(state, W),
+            passes=state.passes + 1,
+            change=change,
+            counts=stats["counts"],
+            # too low an estimate lets the pursuit choose too many atoms, which would lower it further
+            noise=max(state.noise, noise_level(stats["magnitudes"], density)),
+            atoms=np.linalg.solve(W.T, state.unwhiten),
+        )
+        state = replace(
+            state,
+            best_W=W,
+            best_noise=state.noise,
+            best_thresholds=3 * state.noise * state.noise_gain,
+        )
+        done = change < _PURSUIT_TOL or state.passes >= _PURSUIT_PASSES
+        return replace(state, phase="accepted" if done else "pursuit")
 
     def _is_exact(self, state: CompleteState) -> bool:
         """Whether small codes vanish to rounding, which happens under no rotation of dense codes."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from altmin.contract import Block, Max, Stats
 from altmin.kernels.gram import row_norms2, times, transpose_times
+from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, keep_large, magnitude_histogram
 
 WARM_END = 0.4
@@ -66,6 +67,25 @@ def sampled_magnitudes(Z: NDArray[Any], noise_gain: NDArray[Any]) -> NDArray[Any
     """Histogram of |z_i| / ||w_i|| over some rows: noise has the same size in all of them."""
     step = max(Z.size // _SAMPLED, 1)
     return magnitude_histogram(Z[::step] / noise_gain.astype(Z.dtype))
+
+
+def pursuit_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """As :func:`code_map`, with codes by a pursuit that stops at the noise.
+
+    An ill-conditioned inverse blows the noise of the data up in the codes; a pursuit measures it in the
+    data, where it is what it is.
+    """
+    k, n = state.atoms.shape
+    atoms = (state.atoms * state.scale).astype(block.X.dtype)
+    Z = Pursuit(atoms, k, "ormp")(block.X, n * (state.noise * state.scale) ** 2).dense()
+    linear = times(block.X, state.decoder)
+    return {
+        "magnitudes": sampled_magnitudes(linear, state.noise_gain),
+        "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
+        "squares": np.einsum("ij,ij->j", Z, Z, dtype=np.float64),
+        "cross": transpose_times(Z, block.X).astype(np.float64),
+        "gram": (Z.T @ Z).astype(np.float64),
+    }
 
 
 def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
