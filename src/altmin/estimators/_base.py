@@ -63,8 +63,9 @@ class Estimator(BaseEstimator):
         and streams are checked as they are read. NaN and Inf are always found block by block, so the
         error names block and row.
         """
-        if isinstance(X, np.memmap | str | Path | StreamSource) or is_block_list(X) or _is_stream(X):
-            source = X if isinstance(X, StreamSource) else open_source(X, _target(y), _target(sample_weight))
+        if isinstance(X, np.memmap | str | Path | Source | StreamSource) or is_block_list(X) or _is_stream(X):
+            opened = isinstance(X, Source | StreamSource)
+            source = X if opened else open_source(X, _target(y), _target(sample_weight))
             self._check_width(source.info.n_features, reset)
             return source
         dtypes = [np.float64, np.float32]
