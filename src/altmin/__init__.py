@@ -21,7 +21,7 @@ _HOMES = {
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "images", "metrics", "plots")
 
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 

@@ -1,5 +1,7 @@
 from altmin import datasets as datasets
+from altmin import images as images
 from altmin import metrics as metrics
+from altmin import plots as plots
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
 from altmin.estimators.model_file import load as load
