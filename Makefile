@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo
 
-.PHONY: setup demo lint test test-all accept clean
+.PHONY: setup demo lint test test-all test-oldest accept clean
 
 setup: $(VENV)/.ready
 
@@ -37,9 +37,19 @@ test: lint
 test-all: lint
 	$(PYTEST) -q -n 2
 
+## test-oldest: the fast tests with the oldest dependencies that pyproject.toml declares
+test-oldest: $(VENV)-oldest/.ready
+	$(VENV)-oldest/bin/python -m pytest -q -n 2 -m "not slow"
+
+$(VENV)-oldest/.ready: pyproject.toml constraints-oldest.txt
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints-oldest.txt
+	@touch $@
+
 ## accept: every measurable promise as a script; figures into acceptance/figures.json
 accept: setup
 	$(RUN) acceptance/run.py $(ONLY)
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .import_linter_cache dist
+	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .import_linter_cache dist

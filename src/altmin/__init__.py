@@ -13,13 +13,17 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "CompleteDictionaryLearning": "altmin.estimators.complete",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
+    "hypercontractive_norm": "altmin.algorithms.hypercontractive",
+    "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
+    "threshold_correlation": "altmin.algorithms.threshold_correlation",
 }
 _MODULES = ("datasets", "images", "metrics", "plots")
 

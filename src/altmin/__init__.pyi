@@ -2,8 +2,14 @@ from altmin import datasets as datasets
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
+from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
+from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
+from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
+from altmin.estimators.factorization_machine import (
+    FactorizationMachineRegressor as FactorizationMachineRegressor,
+)
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning

@@ -13,11 +13,18 @@ from sklearn.utils.estimator_checks import (
     parametrize_with_checks,
 )
 
-from altmin import AND, OrthogonalDictionaryLearning
+from altmin import (
+    AND,
+    CompleteDictionaryLearning,
+    FactorizationMachineRegressor,
+    OrthogonalDictionaryLearning,
+)
 
 ESTIMATORS = [
     AND(2, max_iter=20),
     OrthogonalDictionaryLearning(max_iter=20),
+    CompleteDictionaryLearning(max_iter=15),
+    FactorizationMachineRegressor(2, random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

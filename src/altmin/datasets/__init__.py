@@ -2,5 +2,16 @@
 
 from altmin.datasets.dictionaries import make_sparse_dictionary
 from altmin.datasets.nonnegative import make_ctm, make_dir, make_neg
+from altmin.datasets.planted_sparse import make_planted_sparse, make_plateau, make_star
+from altmin.datasets.quadratic import make_quadratic
 
-__all__ = ["make_ctm", "make_dir", "make_neg", "make_sparse_dictionary"]
+__all__ = [
+    "make_ctm",
+    "make_dir",
+    "make_neg",
+    "make_planted_sparse",
+    "make_plateau",
+    "make_quadratic",
+    "make_sparse_dictionary",
+    "make_star",
+]

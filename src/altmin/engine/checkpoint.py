@@ -40,9 +40,10 @@ class Saved:
     batch: tuple[int, int]
     history: tuple[dict[str, Any], ...]
     columns: dict[str, int]
+    seed: int
 
 
-def problem_key(algorithm: Any, block_rows: int, fingerprint: str, seed: int) -> str:
+def problem_key(algorithm: Any, block_rows: int, fingerprint: str, seed: int | None) -> str:
     """Digest of everything that decides the bits of a run but for the number of iterations."""
     structure, arrays = flatten(algorithm)
     digest = hashlib.sha256(json.dumps([structure, block_rows, fingerprint, seed]).encode())

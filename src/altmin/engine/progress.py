@@ -17,8 +17,8 @@ class Progress(Protocol):
     def round(self, name: str, share: float) -> None:
         """Part of the current round is done."""
 
-    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> None:
-        """An iteration has ended."""
+    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> bool:
+        """An iteration has ended; True asks for the end of the fit."""
 
     def end(self, outcome: str) -> None:
         """The fit is over."""
@@ -33,8 +33,9 @@ class Silent:
     def round(self, name: str, share: float) -> None:
         """Nothing."""
 
-    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> None:
+    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> bool:
         """Nothing."""
+        return False
 
     def end(self, outcome: str) -> None:
         """Nothing."""
@@ -67,7 +68,7 @@ class Line:
         if time.perf_counter() - self._shown >= self._every:
             self._show(f"{self._text}  {name} {share:.0%}".strip())
 
-    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> None:
+    def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> bool:
         """Show the iteration's measures and the time that is left at most."""
         spent = time.perf_counter() - self._begun
         left = spent / n_iter * (self._max_iter - n_iter)
@@ -77,6 +78,7 @@ class Line:
         self._text = f"{n_iter}/{self._max_iter}  {numbers}  {spent:.0f} s, at most {left:.0f} s left"
         if time.perf_counter() - self._shown >= self._every:
             self._show(self._text)
+        return False
 
     def end(self, outcome: str) -> None:
         """Leave the last line and the outcome on the screen."""

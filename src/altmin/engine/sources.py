@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Info
+from altmin.io.tables import RowReader, TableError, open_tables
 
 _FINGERPRINT_ROWS = 64
 
@@ -81,6 +82,11 @@ class Source:
             sparse=sp.issparse(first.X),
             second_features=0 if first.second is None else int(first.second.shape[1]),
         )
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether rows come from a file: reading ahead pays then."""
+        return isinstance(self.pieces[0].X, RowReader)
 
     def read(self, start: int, stop: int) -> Table:
         """Rows start to stop, in the source's dtype, C-contiguous or CSR."""
@@ -195,8 +201,9 @@ def open_source(
 
     Parameters
     ----------
-    X : ndarray, memmap, sparse, path of a .npy file, list of blocks, or iterable of blocks
-        A list (or tuple) of 2-D blocks can be read again; any other iterable is a one-way stream.
+    X : ndarray, memmap, sparse, path, list of blocks, or iterable of blocks
+        A path of a .npy, .npz, .parquet or .zarr table, or of a folder of them. A list (or tuple) of 2-D
+        blocks can be read again; any other iterable is a one-way stream.
         Blocks may be tuples (X, y) or (X, y, weight).
     y, weight : ndarray or None
         Aligned with the rows of X, where X is not itself made of tuples.
@@ -209,7 +216,10 @@ def open_source(
         With float32 or float64 rows: float32 stays, everything else becomes float64.
     """
     if isinstance(X, str | Path):
-        X = _open_path(Path(X))
+        try:
+            X = open_tables(Path(X))
+        except TableError as error:
+            raise SourceError(str(error)) from error
     if is_block_list(X):
         pieces = [piece for piece in map(_as_table, X) if piece.n_rows]
         if not pieces:
@@ -256,7 +266,7 @@ def _tidy(X: Any) -> Any:
     """Sparse input as CSR (the layout whose rows can be sliced), frames as arrays."""
     if sp.issparse(X):
         return sp.csr_array(X)
-    return X if isinstance(X, np.ndarray) else np.asarray(X)
+    return X if isinstance(X, np.ndarray | RowReader) else np.asarray(X)
 
 
 def _clean(part: Any, dtype: np.dtype[Any]) -> Any:
@@ -282,17 +292,3 @@ def _stack(parts: list[Table]) -> Table:
 
     columns = zip(*((part.X, part.y, part.weight, part.second) for part in parts), strict=True)
     return Table(*(join(list(column)) for column in columns))
-
-
-def _open_path(path: Path) -> np.ndarray:
-    if path.suffix != ".npy":
-        raise SourceError(f"X: {path} is not a .npy file; this build reads .npy files")
-    if not path.exists():
-        raise SourceError(f"X: there is no file {path}")
-    try:
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, OSError) as error:
-        raise SourceError(f"X: {path} is not a readable .npy file ({error})") from error
-    if X.ndim != 2:
-        raise SourceError(f"X: {path} holds an array of {X.ndim} dimension(s); 2 are needed")
-    return X

@@ -31,6 +31,7 @@ from altmin.engine import (
     run,
 )
 from altmin.engine.sources import is_block_list
+from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -42,7 +43,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class Estimator(BaseEstimator):
+class Estimator(CallbackSupportMixin, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
@@ -67,6 +68,10 @@ class Estimator(BaseEstimator):
             opened = isinstance(X, Source | StreamSource)
             source = X if opened else open_source(X, _target(y), _target(sample_weight))
             self._check_width(source.info.n_features, reset)
+            if isinstance(source, Source):
+                for name, values in (("y", y), ("sample_weight", sample_weight)):
+                    if values is not None:
+                        _aligned(name, values, source.n_rows)
             return source
         dtypes = [np.float64, np.float32]
         X = validate_data(
@@ -102,12 +107,15 @@ class Estimator(BaseEstimator):
             "tol": self.tol,
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
-            "progress": make_progress(self.verbose),
             "seed": self._seed(),
         }
-        return run(algorithm, source, Settings(**{**settings, **changes}), state)
+        with with_callbacks(self, make_progress(self.verbose)) as progress:
+            return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
 
-    def _seed(self) -> int:
+    def _seed(self) -> int | None:
+        """The seed that ``random_state`` stands for; None: the engine draws one."""
+        if self.random_state is None:
+            return None
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
     def _set_run(self, result: Result) -> None:

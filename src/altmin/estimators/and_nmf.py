@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from altmin.algorithms.and_nmf import AndNmf, AndState, decode, pseudo_inverse
+from altmin.algorithms.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
 from altmin.contract import Block
-from altmin.engine import AnySource
+from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.kernels.inverse import pseudo_inverse
+
+_LIBRARY_ROWS = 10_000
 
 
 class AND(ComponentsEstimator):
@@ -29,23 +35,39 @@ class AND(ComponentsEstimator):
     ----------
     n_components : int
         Number of features to find, D.
-    init : 'spa' or ndarray of shape (n_components, n_features)
-        Start: pure samples found by successive projection, or a matrix near the truth.
+    init : {'spa', 'vca', 'anchor', 'random', 'kmeans', 'nmf'} or ndarray of shape (n_components, n_features)
+        Start. 'spa' takes pure samples by successive projection and has no randomness; 'vca' by random
+        directions; 'anchor' finds anchor features (non-negative data); 'random' takes any samples;
+        'kmeans' and 'nmf' ask scikit-learn (on at most 10,000 samples). An array should be near the truth.
     thresholds : 'auto', float or (float, float)
         'auto' reads them off the negative part of the decoded weights; ``(start, decay)`` is the
         paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
+    noise_factor : float
+        Automatic thresholds stay above this many root mean squares of the negative codes.
+    trim : 'auto', None or float
+        Automatic thresholds only: gross outliers are screened out before the start, and samples with a
+        code below ``-trim`` thresholds are left out of a stage ('auto': 1.5; None: neither).
     inner_steps : int or None
         Gradient steps of a stage, taken in closed form; None is infinitely many (least squares).
     step : 'auto' or float
         Step size on the summed data; 'auto' is 1 / (largest eigenvalue of Z'Z).
+    batch_size : int or None
+        Samples of a stage; None is all of them. A one-way stream needs it, ``partial_fit`` waits for as
+        many before it ends a stage.
+    decoder : {'threshold', 'nnls'}
+        Codes by the paper's decoding (pseudo-inverse, negative ones set to 0) or by non-negative least
+        squares, which is slower and fits better where components are clipped or data are noisy.
+    nonnegative_components : bool
+        Clip the components in the end, and refit them by one alternation of non-negative least squares.
     warm_start : bool
         Whether ``fit`` starts from the components of the last fit.
     max_iter : int
         Stages at most.
     tol : float
-        Stop where the components' largest relative change stays below it.
+        Stop where the components' largest relative change stays below it; 0 leaves it to the
+        automatic rule, which stops at rounding or noise level.
     random_state : int, RandomState or None
-        Not used by the default start, which has no randomness.
+        Used by the random starts alone.
     verbose : int
         Progress line.
     checkpoint : path-like or None
@@ -57,14 +79,18 @@ class AND(ComponentsEstimator):
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Features of unit norm, by falling total weight (in the order of ``init`` if it is an array).
+        Where the samples span fewer dimensions, the last ones are 0.
     component_scales_ : ndarray of shape (n_components,)
-        Largest weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
+        Large weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
+    outliers_ : ndarray of int
+        Numbers of the samples that were screened out as gross outliers.
     reconstruction_err_ : float
-        Frobenius norm of what non-negative codes leave over.
+        Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
     n_iter_ : int
         Stages taken.
     history_ : list of dict
-        One row a stage.
+        One row a stage: relative change, largest threshold, most negative code, share of samples that
+        contradict the model.
     outcome_ : Outcome
         How the fit ended, and what to try.
 
@@ -87,11 +113,17 @@ class AND(ComponentsEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"spa"}), "array-like"],
+        "init": [StrOptions({"spa", "vca", "anchor", "random", "kmeans", "nmf"}), "array-like"],
         "thresholds": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), tuple],
+        "noise_factor": [Interval(Real, 0, None, closed="left")],
+        "trim": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
         "inner_steps": [Interval(Integral, 1, None, closed="left"), None],
         "step": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "decoder": [StrOptions({"threshold", "nnls"})],
+        "nonnegative_components": ["boolean"],
         "warm_start": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -100,8 +132,13 @@ class AND(ComponentsEstimator):
         *,
         init: Any = "spa",
         thresholds: Any = "auto",
+        noise_factor: float = 2.0,
+        trim: Any = "auto",
         inner_steps: int | None = None,
         step: Any = "auto",
+        batch_size: int | None = None,
+        decoder: str = "threshold",
+        nonnegative_components: bool = False,
         warm_start: bool = False,
         max_iter: int = 200,
         tol: float = 0.0,
@@ -113,8 +150,13 @@ class AND(ComponentsEstimator):
         self.n_components = n_components
         self.init = init
         self.thresholds = thresholds
+        self.noise_factor = noise_factor
+        self.trim = trim
         self.inner_steps = inner_steps
         self.step = step
+        self.batch_size = batch_size
+        self.decoder = decoder
+        self.nonnegative_components = nonnegative_components
         self.warm_start = warm_start
         self.max_iter = max_iter
         self.tol = tol
@@ -129,8 +171,8 @@ class AND(ComponentsEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data.
+        X : array-like, sparse, path of a .npy file, list of blocks, or stream, (n_samples, n_features)
+            The data. A one-way stream is read once, ``batch_size`` rows a stage.
         y : None
             Ignored.
         sample_weight : array-like of shape (n_samples,) or None
@@ -145,40 +187,125 @@ class AND(ComponentsEstimator):
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
         self._set_components(result.state)
+        self._state = None
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AND:
+        """Go on with a batch of samples: one stage, or a part of one if ``batch_size`` asks for more rows.
+
+        The first batch also gives the start, so it should hold pure samples (or ``init`` be an array).
+
+        Parameters
+        ----------
+        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
+            The batch; it isn't needed again.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts.
+
+        Returns
+        -------
+        AND
+            The estimator after the batch.
+        """
+        state = getattr(self, "_state", None)
+        source = self._open(X, sample_weight=sample_weight, reset=state is None)
+        if state is not None:
+            state = replace(state, phase="stages")
+        algorithm = replace(self._algorithm(source), online=True)
+        result = self._run(algorithm, source, state, max_iter=1, checkpoint=None)
+        if state is None:
+            self.history_ = []
+        if result.state.pending is None:
+            self.history_ = [
+                *self.history_,
+                *({**row, "iteration": result.state.stage} for row in result.history),
+            ]
+        self.n_iter_, self.outcome_ = result.state.stage, result.outcome
+        self._state = result.state
+        self._set_components(result.state)
         return self
 
     def _algorithm(self, source: AnySource) -> AndNmf:
         schedule = self.thresholds
         if isinstance(schedule, Real):
             schedule = (float(schedule), 1.0)
+        if isinstance(schedule, tuple) and not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
+            raise ValueError(f"thresholds={schedule}: a schedule is (start > 0, decay >= 1)")
+        start = self._start(source)
         return AndNmf(
             n_components=self.n_components,
-            start=self._start(source),
-            schedule=None if isinstance(schedule, str) else tuple(schedule),
+            start=start,
+            method=self.init if isinstance(self.init, str) and start is None else "given",
+            schedule=None if isinstance(schedule, str) else (float(schedule[0]), float(schedule[1])),
             inner_steps=self.inner_steps,
             step=None if isinstance(self.step, str) else float(self.step),
+            noise_factor=float(self.noise_factor),
+            trim=1.5 if isinstance(self.trim, str) else self.trim,
+            batch_size=self.batch_size,
+            nonnegative=self.nonnegative_components,
+            decoder=self.decoder,
         )
 
     def _start(self, source: AnySource) -> Any:
         if self.warm_start and hasattr(self, "components_"):
             return self.components_ * self.component_scales_[:, None]
         if isinstance(self.init, str):
+            if self.init in ("kmeans", "nmf"):
+                return library_start(self.init, source, self.n_components, self._seed() or 0)
             return None
         start = np.asarray(self.init)
         shape = (self.n_components, source.info.n_features)
         if start.shape != shape:
             raise ValueError(f"init has shape {start.shape}; (n_components, n_features) = {shape} is needed")
+        if not np.isfinite(start).all() or not np.linalg.norm(start, axis=1).all():
+            raise ValueError("init holds NaN, infinity or a component that is 0")
         return start
 
     def _set_components(self, state: AndState) -> None:
-        norms = np.linalg.norm(state.A, axis=1)
-        order = np.argsort(-state.mass * norms, kind="stable")
-        if not isinstance(self.init, str) or self.warm_start:
+        A = lift(state).A
+        norms = np.linalg.norm(A, axis=1)
+        mass = np.zeros(len(A)) if state.mass is None else state.mass
+        order = np.argsort(-mass * norms, kind="stable")
+        if not isinstance(self.init, str) or self.warm_start or state.phase == "wait":
             order = np.arange(len(norms))
-        safe = np.where(norms > 0, norms, 1.0)
-        self.components_ = (state.A / safe[:, None])[order]
+        n_empty = int(np.sum(norms == 0))
+        if n_empty:
+            warnings.warn(
+                f"n_components={self.n_components}: the samples span only {len(norms) - n_empty} "
+                f"dimension(s); {n_empty} component(s) are 0",
+                stacklevel=3,
+            )
+        self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
         self.reconstruction_err_ = float(np.sqrt(state.residual))
+        self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
 
     def _codes(self, block: Block) -> Any:
+        if self.decoder == "nnls":
+            return nnls_codes(block.X, self.components_.astype(block.X.dtype))
         return decode(block.X, pseudo_inverse(self.components_))
+
+
+def library_start(name: str, source: AnySource, n_components: int, seed: int) -> Any:
+    """Centres of k-means, or components of NMF, of scikit-learn on some of the samples."""
+    if not isinstance(source, Source):
+        raise ValueError(f"init={name!r} needs data that can be read again, not a one-way stream")
+    rng = np.random.default_rng(seed)
+    ids = np.sort(rng.permutation(source.n_rows)[:_LIBRARY_ROWS])
+    table = source.take(ids)
+    X = table.X if table.weight is None else table.X[table.weight > 0]
+    if name == "kmeans":
+        from sklearn.cluster import KMeans
+
+        return KMeans(n_components, n_init=1, random_state=seed).fit(X).cluster_centers_
+    from sklearn.decomposition import NMF
+
+    lowest = X.data.min(initial=0.0) if sp.issparse(X) else X.min(initial=0.0)
+    if lowest < 0:
+        raise ValueError(f"init='nmf': X has negative entries (smallest {lowest:.3g}); use init='spa'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a start need not have converged
+        return NMF(n_components, init="nndsvda", max_iter=100, random_state=seed).fit(X).components_

@@ -36,7 +36,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     if altmin._HOMES.get(name) != type(model).__module__:
         raise TypeError(f"{name} is not an estimator of altmin: save takes those alone")
     parameters = model.get_params(deep=False)
-    state = {key: _portable(value) for key, value in vars(model).items() if key not in parameters}
+    state = {
+        key: _portable(value)
+        for key, value in vars(model).items()
+        if key not in parameters and not key.startswith("_skl")  # scikit-learn's callbacks stay here
+    }
     tree = {
         "parameters": {key: _portable_parameter(key, value) for key, value in parameters.items()},
         "fitted": state,

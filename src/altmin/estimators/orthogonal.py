@@ -147,7 +147,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
             The fitted estimator.
         """
         source = self._open(X, reset=True)
-        atoms, given = start_atoms(self.init, source.info.n_features, self._seed())
+        atoms, given = start_atoms(self.init, source.info.n_features, self._seed() or 0)
         result = self._run(self._algorithm(polar(atoms), given), source)
         self._set_run(result)
         self._set_fit(result.state, source.info.dtype, keep_order=given)

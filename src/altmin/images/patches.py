@@ -95,6 +95,11 @@ class Patches(Source):
         return Info(n_features=n_features, dtype=self.dtype, n_rows=self.n_rows)
 
     @property
+    def on_disk(self) -> bool:
+        """Patches are cut out of images in memory."""
+        return False
+
+    @property
     def shape(self) -> tuple[int, int]:
         """(number of patches, pixels of a patch)."""
         return self.n_rows, self.info.n_features

@@ -10,7 +10,10 @@ import hashlib
 import io
 import json
 import os
+import struct
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,8 @@ FORMAT = "altmin"
 VERSION = 1
 _MANIFEST = "manifest.json"
 _HEADER_LIMIT = 10_000
+# What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
+_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, OSError, EOFError, RuntimeError, struct.error)
 
 
 class ContainerError(ValueError):
@@ -93,21 +98,13 @@ def read_container(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     FileNotFoundError
         No such file.
     """
-    path = Path(path)
-    try:
-        with zipfile.ZipFile(path) as archive:
-            manifest = _read_manifest(archive, path)
-            arrays = [
-                _read_array(archive, f"arrays/{number}.npy", digest)
-                for number, digest in enumerate(manifest["sha256"])
-            ]
-            return restore(manifest["structure"], arrays), manifest["meta"]
-    except zipfile.BadZipFile as error:
-        raise ContainerError(f"{path} is {_what_is(path)}, not a file of altmin") from error
-    except (KeyError, TypeError, ValueError, RecursionError, NotImplementedError, EOFError) as error:
-        if isinstance(error, ContainerError):
-            raise
-        raise ContainerError(f"{path} is damaged: {error}") from error
+    with _opened(path) as archive:
+        manifest = _read_manifest(archive)
+        arrays = [
+            _read_array(archive, f"arrays/{number}.npy", digest)
+            for number, digest in enumerate(manifest["sha256"])
+        ]
+        return restore(manifest["structure"], arrays), manifest["meta"]
 
 
 def read_meta(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -123,31 +120,39 @@ def read_meta(path: str | os.PathLike[str]) -> dict[str, Any]:
     dict
         As written.
     """
+    with _opened(path) as archive:
+        meta = _read_manifest(archive)["meta"]
+        if not isinstance(meta, dict):
+            raise ContainerError(f"{path} is damaged: its facts are no table")
+        return meta
+
+
+@contextmanager
+def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
+    """The file as a zip; whatever goes wrong while it is read becomes a ContainerError with a reason."""
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            meta = _read_manifest(archive, path)["meta"]
+            yield archive
+    except (ContainerError, FileNotFoundError, PermissionError, IsADirectoryError):
+        raise
     except zipfile.BadZipFile as error:
-        raise ContainerError(f"{path} is {_what_is(path)}, not a file of altmin") from error
-    except (KeyError, ValueError, RecursionError, NotImplementedError, EOFError) as error:
-        if isinstance(error, ContainerError):
-            raise
+        raise ContainerError(f"{path} is {_what_is(path)}, not a sound file of altmin") from error
+    except _DAMAGE as error:
         raise ContainerError(f"{path} is damaged: {error}") from error
-    if not isinstance(meta, dict):
-        raise ContainerError(f"{path} is damaged: its facts are no table")
-    return meta
 
 
-def _read_manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
+def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     text = _member(archive, _MANIFEST)
     if hashlib.sha256(text).hexdigest().encode() != _member(archive, "manifest.sha256"):
-        raise ContainerError(f"{path} is damaged: its manifest doesn't match its checksum")
+        raise ContainerError(f"{archive.filename} is damaged: its manifest doesn't match its checksum")
     manifest = json.loads(text)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ContainerError(f"{path} is a zip file, but not a file of altmin")
+        raise ContainerError(f"{archive.filename} is a zip file, but not a file of altmin")
     if manifest["version"] > VERSION:
         raise ContainerError(
-            f"{path} has format version {manifest['version']}; this altmin reads up to {VERSION}: upgrade it"
+            f"{archive.filename} has format version {manifest['version']}; this altmin reads up to "
+            f"{VERSION}: upgrade it"
         )
     return manifest
 

@@ -1,4 +1,4 @@
-"""Pictures; matplotlib is imported when one is drawn."""
+"""Pictures (matplotlib, the extra ``altmin[plot]``, imported when one is drawn)."""
 
 from altmin.plots.dictionary import plot_dictionary
 

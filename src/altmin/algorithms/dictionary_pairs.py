@@ -1,0 +1,91 @@
+r"""Two atoms that are mixed up: the mistake that exact zeros alone don't show.
+
+A rotation of two true atoms, for example :math:`(x_1 \pm x_2)/\sqrt2`, also has many exact zeros, and a
+polish keeps it. But its codes share their support: samples with :math:`x_1 = 0` lie on a line
+:math:`z_i = c z_j`, so :math:`z_i - c z_j` has more zeros than :math:`z_i`. The gain is at most
+
+.. math:: \frac1p \big( n_{ij} - (n_j - n_{ij}) \big)
+
+with n_j samples that use j and n_ij that use both, so counts of supports clear almost all pairs at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.contract import Block, Concat, Stats
+from altmin.kernels.gram import times
+
+SUSPECT = -0.02
+"""Pairs whose gain of zeros is known to be below this share of the samples are cleared."""
+
+_ON_LINE = 1e-6  # relative distance at which a ratio of two codes counts as equal to another
+
+
+def support_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """How many samples use each pair of atoms (each atom: on the diagonal)."""
+    used = (np.abs(times(block.X, state.decoder)) >= state.thresholds).astype(np.float32)
+    return {"joint": (used.T @ used).astype(np.float64), "n_rows": block.n_rows}
+
+
+def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Codes of the atoms under suspicion, zeros exact."""
+    atoms = np.unique(state.suspects)
+    Z = times(block.X, np.ascontiguousarray(state.decoder[:, atoms]))
+    Z[np.abs(Z) < state.thresholds[atoms]] = 0.0
+    return {"codes": Concat(Z)}
+
+
+def suspicious_pairs(joint: NDArray[Any], n_rows: int) -> NDArray[np.intp]:
+    """Ordered pairs (i, j) for which z_i - c z_j may have more zeros than z_i, worst first."""
+    gain = (2 * joint - np.diag(joint)[None, :]) / n_rows
+    np.fill_diagonal(gain, -1.0)
+    pairs = np.argwhere(gain > SUSPECT)
+    return pairs[np.argsort(-gain[tuple(pairs.T)], kind="stable")]
+
+
+def zeros_gained(z: NDArray[Any], other: NDArray[Any]) -> tuple[float, float]:
+    """The c for which z - c other has most zeros, and by what share of the samples they increase."""
+    both = (z != 0) & (other != 0)
+    lost = np.count_nonzero((z == 0) & (other != 0))
+    ratios = np.sort(z[both] / other[both])
+    if len(ratios) == 0:
+        return 0.0, -lost / max(len(z), 1)
+    ends = np.searchsorted(ratios, ratios + _ON_LINE * (1 + np.abs(ratios)), side="right")
+    on_line = ends - np.arange(len(ratios))
+    best = int(np.argmax(on_line))
+    c = float(np.median(ratios[best : ends[best]]))
+    return c, float(on_line[best] - lost) / max(len(z), 1)
+
+
+def worst_gain(suspects: NDArray[np.intp], codes: NDArray[Any], bound: float) -> float:
+    """Largest gain of zeros of any pair: negative where no pair is mixed up."""
+    column = {atom: k for k, atom in enumerate(np.unique(suspects))}
+    gains = [zeros_gained(codes[:, column[i]], codes[:, column[j]])[1] for i, j in suspects]
+    return max([bound, *gains])
+
+
+def unmixed(
+    W: NDArray[Any], suspects: NDArray[np.intp], codes: NDArray[Any], least: float = 0.01
+) -> NDArray[Any]:
+    """Decoder rows with each mixed pair taken apart; the same array where nothing is gained.
+
+    One row after the other, each against the codes as they are by then: two rows of a mixed pair judged
+    against the old codes could both become the same atom.
+    """
+    column = {atom: k for k, atom in enumerate(np.unique(suspects))}
+    parted, codes, done = W, codes.copy(), set()
+    for i, j in suspects:
+        z, other = codes[:, column[i]], codes[:, column[j]]
+        c, gain = zeros_gained(z, other)
+        if gain <= least or i in done:
+            continue
+        parted = parted.copy() if parted is W else parted
+        parted[i] -= c * parted[j]
+        left = z - c * other
+        codes[:, column[i]] = np.where(np.abs(left) > _ON_LINE * (np.abs(z) + np.abs(c * other)), left, 0.0)
+        done.add(i)
+    return parted

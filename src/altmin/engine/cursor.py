@@ -1,0 +1,128 @@
+"""The cursor: which rows a round reads, the position in the stream, and blocks on the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from altmin.contract import All, Block, Next, Round, Same, Take
+from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, Table
+
+
+class Cursor:
+    """Where a run stands in its data, and the blocks of each round."""
+
+    def __init__(self, source: AnySource, block_rows: int, seed: int) -> None:
+        self.source, self.block_rows, self.seed = source, block_rows, seed
+        self.position = self.epoch = self.seen = 0
+        self.batch = (0, 0)
+        self.kept: Table | None = None
+        self._checked = 0
+        self._before = (0, 0, (0, 0))
+
+    def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
+        """Go on where a checkpoint was."""
+        self.seed = seed
+        self.position, self.epoch, self.batch = position, epoch, batch
+        self._before = (position, epoch, batch)
+
+    def step_back(self) -> None:
+        """Undo the advance of a round that was not finished."""
+        if isinstance(self.source, StreamSource) and self.kept is not None:
+            self.source.push_back(self.kept)
+            self.kept = None
+        self.position, self.epoch, self.batch = self._before
+
+    @property
+    def reads_files(self) -> bool:
+        """Whether reading a block takes time that could be spent computing."""
+        return isinstance(self.source, Source) and self.source.on_disk
+
+    def rows_of(self, step: Round) -> int:
+        """How many rows the round will read (what it asks for, on a stream)."""
+        match step.rows:
+            case Take(ids=ids):
+                return len(ids)
+            case Next(n=n):
+                return n
+            case Same():
+                return self.batch[1] - self.batch[0]
+            case All() if isinstance(self.source, Source):
+                return self.source.n_rows
+        return 0
+
+    def needs_check(self, block: Block) -> bool:
+        """Whether these rows have not been checked for NaN yet."""
+        return block.ids is not None or block.start + block.n_rows > self._checked
+
+    def finished(self, step: Round) -> None:
+        """The round has read its rows without an error."""
+        if isinstance(self.source, Source) and step.needs_data and isinstance(step.rows, All):
+            self._checked = self.source.n_rows
+        self.seen = max(self.seen, self._checked, self.position)
+        self._before = (self.position, self.epoch, self.batch)
+
+    def blocks(self, step: Round, columns: dict[str, np.ndarray], round_number: int) -> Iterator[Block]:
+        """The blocks of a round, on the grid that starts at its first row."""
+        key = (self.seed, round_number)
+        rows = step.rows
+        if isinstance(rows, Take):
+            for index, low in enumerate(range(0, len(rows.ids), self.block_rows)):
+                ids = rows.ids[low : low + self.block_rows]
+                table = self._replayable("a sample of rows").take(ids)
+                found = {name: columns[name][ids] for name in step.reads}
+                yield self._block(index, int(ids[0]), table, found, key, ids)
+            return
+        if isinstance(rows, Next):
+            self._advance(rows)
+        start, stop = self.batch if isinstance(rows, Next | Same) else (0, self._n_rows())
+        for index, low in enumerate(range(start, stop, self.block_rows)):
+            high = min(low + self.block_rows, stop)
+            found = {name: columns[name][low:high] for name in step.reads}
+            table = self._read(low, high) if step.needs_data else Table(None)
+            yield self._block(index, low, table, found, key)
+
+    def _advance(self, rows: Next) -> None:
+        """Move the window of the stream on by one batch."""
+        if isinstance(self.source, StreamSource):
+            self.kept = self.source.pull(rows.n)
+            n = 0 if self.kept is None else self.kept.n_rows
+            self.batch = (self.position, self.position + n)
+            self.position += n
+            return
+        if self.position >= self.source.n_rows and rows.wrap:
+            self.position, self.epoch = 0, self.epoch + 1
+        self.batch = (self.position, min(self.position + rows.n, self.source.n_rows))
+        self.position = self.batch[1]
+
+    def _read(self, low: int, high: int) -> Table:
+        if isinstance(self.source, Source):
+            return self.source.read(low, high)
+        if self.kept is None:
+            raise SourceError("the rows of a one-way stream are gone: nothing was read before")
+        return self.kept.rows(slice(low - self.batch[0], high - self.batch[0]))
+
+    def _n_rows(self) -> int:
+        return self._replayable("a pass over all rows").n_rows
+
+    def _replayable(self, what: str) -> Source:
+        if isinstance(self.source, Source):
+            return self.source
+        raise SourceError(
+            f"X is a one-way stream, and this fit needs {what}: give an array, a file or a list of blocks, "
+            "or a parameter that makes the fit read each row once (batch_size)"
+        )
+
+    @staticmethod
+    def _block(
+        index: int,
+        start: int,
+        table: Table,
+        columns: dict[str, np.ndarray],
+        key: tuple[int, int],
+        ids: np.ndarray | None = None,
+    ) -> Block:
+        return Block(
+            index, start, table.X, table.y, table.weight, table.second, columns=columns, ids=ids, key=key
+        )

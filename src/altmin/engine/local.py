@@ -1,0 +1,68 @@
+"""Rounds on this machine: threads over blocks, combined in the fixed tree."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from altmin.contract import Algorithm, Block, Round, State, Stats
+from altmin.engine.columns import ColumnWriter
+from altmin.engine.cursor import Cursor
+from altmin.engine.finite import check_finite
+from altmin.engine.plan import Plan
+from altmin.engine.reduce import Tree, map_in_order
+
+Watch = Callable[[float], None]
+"""Called between blocks with the share of the round that is done; may raise to end the round."""
+
+
+class LocalRounds:
+    """Runs rounds in threads of this process, and keeps the columns that they write.
+
+    Parameters
+    ----------
+    plan : Plan
+        Block rows and threads.
+    cursor : Cursor
+        Which rows a round reads.
+    stack : ExitStack
+        Closes the threads.
+    """
+
+    def __init__(self, plan: Plan, cursor: Cursor, stack: ExitStack) -> None:
+        self.columns: dict[str, np.ndarray] = {}
+        self._plan, self._cursor = plan, cursor
+        self._pool: ThreadPoolExecutor | None = None
+        # With a file, one thread computes while the calling one reads ahead.
+        if plan.n_threads > 1 or cursor.reads_files:
+            self._pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads))
+
+    def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
+        """Statistics of a round: map over its blocks, combine, keep the columns that it writes."""
+        check = self._cursor.needs_check
+
+        def call(block: Block) -> Any:
+            if block.X is not None and check(block):
+                check_finite(block)
+            return step.map(algorithm, state, block)
+
+        tree = Tree()
+        n_rows = self._cursor.rows_of(step)
+        writer = ColumnWriter(step.writes, n_rows) if step.writes else None
+        total = max(math.ceil(n_rows / self._plan.block_rows), 1)
+        blocks = self._cursor.blocks(step, self.columns, number)
+        for block, result in map_in_order(call, blocks, self._pool, 2 * self._plan.n_threads):
+            watch((block.index + 1) / total)
+            if writer:
+                result, parts = result
+                writer.write(parts)
+            tree.push(result)
+        if writer:
+            self.columns = {**self.columns, **writer.result()}
+        self._cursor.finished(step)
+        return tree.result()

@@ -1,0 +1,273 @@
+"""The factorization machine for regression."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from altmin.algorithms.one_pass import OnePass, OnePassState
+from altmin.algorithms.quadratic import user_model
+from altmin.contract import Block
+from altmin.engine import AnySource, Result, Source
+from altmin.engine.sources import Table
+from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators._quadratic import auto_batch, regression_target
+
+_UNLIMITED = 1 << 60
+
+
+class FactorizationMachineRegressor(RegressorMixin, Estimator):
+    r"""Quadratic regression of low rank, learned in one pass with a state of O(rank * n_features).
+
+    .. math:: y = b + x^T w + x^T M x, \qquad M = M^T = \sum_{i \le k} \lambda_i f_i f_i^T
+
+    M has a diagonal and eigenvalues of any sign, which other factorization machines cannot represent.
+    Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
+    2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
+    Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
+    each step is judged by the loss on the next rows and taken back if it made it worse.
+
+    Parameters
+    ----------
+    rank : int
+        Rank k of M; one above ``n_features`` is ``n_features``.
+    batch_size : 'auto' or int
+        Rows of a batch. 'auto' is about 20 * rank * n_features, or all rows in every step where there
+        are fewer than ten such batches.
+    step : 'auto' or float
+        Length of a step; 'auto' follows from the batch size and decays once the loss stops falling;
+        1 is the printed algorithm.
+    fit_intercept : bool
+        Whether there is b. Without it features aren't centred either.
+    moments : {'auto', 'gaussian', 'sample'}
+        Third and fourth moments of the features: those of a Gaussian, of the first rows, or of the first
+        rows if they differ. 'gaussian' with ``whiten=False`` takes features as they are: the printed
+        algorithm.
+    whiten : 'auto' or bool
+        Whether correlated features are whitened. The only place that forms an n_features x n_features
+        array; 'auto' looks up to 1000 features.
+    max_iter : int
+        Steps (batches) at most; data that can be read again are read in several epochs.
+    tol : float
+        Stop where steps stay below it, in units of the spread of y.
+    random_state : int, RandomState or None
+        Seed of the start's random directions.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Folder in which ``fit`` saves its state, and from which it goes on.
+    n_jobs : int or None
+        Threads; the result doesn't depend on it. None: as many as BLAS may use.
+
+    Attributes
+    ----------
+    intercept_ : float
+        b.
+    coef_ : ndarray of shape (n_features,)
+        w, in the user's own columns.
+    factors_ : ndarray of shape (rank, n_features)
+        Unit rows f_i, by falling \|eigenvalue\|; their largest entry is positive.
+    eigenvalues_ : ndarray of shape (rank,)
+        lambda_i.
+    unidentified_ : ndarray of int
+        Columns whose own square the data cannot tell from the column (binary, constant).
+    loss_ : float
+        Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
+    n_iter_ : int
+        Steps taken.
+    history_ : list of dict
+        One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
+    outcome_ : Outcome
+        How the fit ended, and what to try.
+
+    References
+    ----------
+    M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
+    rank-one matrix sensing, NIPS 2016.
+
+    Examples
+    --------
+    >>> from altmin import FactorizationMachineRegressor
+    >>> from altmin.datasets import make_quadratic
+    >>> problem = make_quadratic(4000, 20, 2, mixed_signs=True, intercept=3.0, random_state=0)
+    >>> model = FactorizationMachineRegressor(2, random_state=0).fit(problem.X, problem.y)
+    >>> problem.error(model.coef_, model.factors_, model.eigenvalues_) < 1e-8
+    True
+    >>> round(model.intercept_, 6), sorted(model.eigenvalues_.round(6).tolist())
+    (3.0, [-1.0, 1.0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "rank": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "fit_intercept": ["boolean"],
+        "moments": [StrOptions({"auto", "gaussian", "sample"})],
+        "whiten": [StrOptions({"auto"}), "boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        rank: int = 8,
+        *,
+        batch_size: Any = "auto",
+        step: Any = "auto",
+        fit_intercept: bool = True,
+        moments: str = "auto",
+        whiten: Any = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-10,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rank = rank
+        self.batch_size = batch_size
+        self.step = step
+        self.fit_intercept = fit_intercept
+        self.moments = moments
+        self.whiten = whiten
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+        """Learn the model.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, list of blocks or stream, (n_samples, n_features)
+            The features. Blocks of a list or stream may be tuples (X, y) or (X, y, weight).
+        y : array-like of shape (n_samples,)
+            The target; None where the blocks bring it along.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        FactorizationMachineRegressor
+            The fitted estimator.
+        """
+        source = self._open(X, regression_target(self, X, y), sample_weight, reset=True)
+        result = self._run(self._algorithm(source), source)
+        self._set_model(result)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+        """Go on with more rows, each of which is read once.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            The next rows. Until there are a few times ``n_features`` of them they are kept.
+        y : array-like of shape (n_samples,)
+            Their target.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        FactorizationMachineRegressor
+            The estimator.
+        """
+        known: OnePassState | None = getattr(self, "_state", None)
+        kept = getattr(self, "_kept", ())
+        source = self._open(X, regression_target(self, X, y), sample_weight, reset=known is None)
+        algorithm = self._algorithm(source, once=True)
+        state = None
+        if known is not None and not kept:
+            state = algorithm.resume(known)
+        elif isinstance(source, Source):
+            source = Source([*(Table(*part) for part in kept), *source.pieces], source.dtype)
+        result = self._run(algorithm, source, state, max_iter=_UNLIMITED, checkpoint=None, tol=0.0)
+        self._set_model(result)
+        enough = not isinstance(source, Source) or source.n_rows >= 4 * (source.info.n_features + 8)
+        done = enough or (known is not None and not kept)
+        self._kept = () if done else tuple(_parts(piece) for piece in source.pieces)  # type: ignore[union-attr]
+        return self
+
+    def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
+        info = source.info
+        rows = auto_batch(info, self.rank) if self.batch_size == "auto" else int(self.batch_size)
+        total = None if once else info.n_rows
+        if total is not None and self.batch_size == "auto" and total < 10 * rows:
+            rows = 0
+        return OnePass(
+            rank=self.rank,
+            batch_size=rows,
+            step=None if self.step == "auto" else float(self.step),
+            intercept=self.fit_intercept,
+            moments=self.moments,
+            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
+            wrap=total is not None,
+            total=total,
+            minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
+        )
+
+    def _set_model(self, result: Result) -> None:
+        self._set_run(result)
+        self._state = result.state
+        lens = result.state.lens
+        self._model = user_model(lens, result.state.model, self.fit_intercept)
+        self.eigenvalues_, self.factors_ = self._model.eigenvalues, self._model.factors
+        self.coef_, self.intercept_ = self._model.coef, self._model.intercept
+        self.unidentified_ = np.flatnonzero(lens.blind)
+        self.loss_ = float(result.state.loss)
+
+    def predict(self, X: Any) -> Any:
+        """The model's values.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            The features; a stream gives a generator of arrays.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._map_rows(self._block_values, X)
+
+    def _block_values(self, block: Block) -> NDArray[Any]:
+        return self._model.predict(block.X)
+
+    def matrix(self) -> NDArray[Any]:
+        """M, formed as an array of shape (n_features, n_features)."""
+        check_is_fitted(self)
+        return (self.factors_.T * self.eigenvalues_) @ self.factors_
+
+    def interaction(self, i: int, j: int) -> float:
+        """How much the product of columns i and j counts: 2 M_ij, or M_ii for i = j.
+
+        Parameters
+        ----------
+        i, j : int
+            Columns.
+
+        Returns
+        -------
+        float
+            The coefficient of x_i x_j.
+        """
+        check_is_fitted(self)
+        value = float(np.sum(self.eigenvalues_ * self.factors_[:, i] * self.factors_[:, j]))
+        return value if i == j else 2 * value
+
+
+def _parts(table: Any) -> tuple[Any, ...]:
+    return (table.X, table.y, table.weight)

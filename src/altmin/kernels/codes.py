@@ -1,0 +1,118 @@
+"""One sweep over a block of decoded weights: threshold, screen, and every statistic a stage needs."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.kernels.compiled import compiled
+
+# Large codes are counted in logarithmic bins from 1/2 to 8, 64 an octave: their quantile to 1 %.
+OCTAVES, BINS_AN_OCTAVE = 4, 64
+N_BINS = OCTAVES * BINS_AN_OCTAVE
+
+
+@compiled
+def sweep_rows(Z, weight, alpha, cut, trimming, sums, counts, totals):  # type: ignore[no-untyped-def] # numba
+    """The loop of :func:`sweep`."""
+    n_rows, n_components = Z.shape
+    for r in range(n_rows):
+        w = weight[r]
+        if w <= 0.0:
+            for i in range(n_components):
+                Z[r, i] = 0.0
+            continue
+        kept = True
+        for i in range(n_components):
+            kept = kept & (Z[r, i] >= cut[i])
+        totals[0] += w
+        if not kept:
+            totals[1] += w
+        use = kept or not trimming
+        for i in range(n_components):
+            z = Z[r, i]
+            if z < 0.0:
+                sums[0, i] += w * z * z
+                sums[1, i] += w
+                if use and z < sums[4, i]:
+                    sums[4, i] = z
+            elif z > sums[3, i]:
+                sums[3, i] = z
+            if z > 0.5:
+                place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE)
+                counts[i, min(place, N_BINS - 1)] += w
+            if use and z >= alpha[i]:
+                sums[2, i] += w * z
+            else:
+                Z[r, i] = 0.0
+
+
+def sweep(
+    Z: NDArray[Any], weight: NDArray[Any], alpha: NDArray[Any], cut: NDArray[Any], trimming: bool
+) -> dict[str, NDArray[Any]]:
+    """Threshold the codes in place and measure them as they were before.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_rows, n_components)
+        Decoded weights; on return those below ``alpha`` are 0, as are rows of weight 0 and, while
+        ``trimming``, rows with an entry below ``cut``.
+    weight : ndarray of shape (n_rows,)
+        How often each row counts.
+    alpha, cut : ndarray of shape (n_components,)
+        The threshold, and the (negative) value under which a row contradicts the model.
+    trimming : bool
+        Whether such rows are left out.
+
+    Returns
+    -------
+    dict of ndarray
+        ``sums``: squares and number of the negative codes, sum of the kept ones (rows of one array);
+        ``largest`` and ``smallest`` (the latter of the rows in use); ``counts``: large codes in
+        logarithmic bins; ``totals``: rows, and rows that contradict the model.
+    """
+    D = Z.shape[1]
+    sums, counts, totals = np.zeros((5, D)), np.zeros((D, N_BINS)), np.zeros(2)
+    sweep_rows(Z, weight, alpha, cut, trimming, sums, counts, totals)
+    return {
+        "sums": sums[:3],
+        "largest": sums[3],
+        "smallest": sums[4],
+        "counts": counts,
+        "totals": totals,
+    }
+
+
+def upper_quantile(
+    counts: NDArray[Any], total: float, largest: NDArray[Any], share: float = 0.001
+) -> NDArray[Any]:
+    """The values that a ``share`` of the codes exceeds, one a component.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_components, N_BINS)
+        From :func:`sweep`.
+    total : float
+        Number of rows.
+    largest : ndarray of shape (n_components,)
+        Largest codes: no quantile is above, and a component without positive codes gets 1.
+    share : float
+        Above the quantile.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        At least 1/2 (a component that shrank by more is caught up with in the next stage).
+    """
+    above = np.cumsum(counts[:, ::-1], axis=1)[:, ::-1]
+    target = share * total
+    place = np.sum(above >= target, axis=1) - 1
+    rows = np.arange(len(counts))
+    safe = np.maximum(place, 0)
+    inside = np.maximum(counts[rows, safe], np.finfo(float).tiny)
+    fraction = np.clip((above[rows, safe] - target) / inside, 0.0, 1.0)
+    value = np.where(place < 0, 0.5, np.exp2((safe + fraction) / BINS_AN_OCTAVE - 1.0))
+    return np.where(largest > 0, np.minimum(value, np.maximum(largest, 0.5)), 1.0)

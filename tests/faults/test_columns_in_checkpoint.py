@@ -1,0 +1,82 @@
+"""Per-row columns belong to a checkpoint: they come back, and damaged ones are never used."""
+
+import os
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from altmin.contract import Done, Round, record
+from altmin.engine import Settings, open_source, run
+from altmin.engine.checkpoint import CheckpointError
+
+X = np.random.default_rng(0).standard_normal((1000, 3))
+
+
+@record
+class Level:
+    phase: str = "start"
+    total: Any = None
+
+
+@record
+class Smooth:
+    """Each iteration reads a column, writes its next version, and sums it up."""
+
+    def init(self, info, seed):
+        return Level()
+
+    def next_round(self, state):
+        match state.phase:
+            case "start":
+                return Round(start, name="start", writes=("level",))
+            case "steps":
+                return Round(step, name="step", iteration=True, reads=("level",), writes=("level",))
+        return Done()
+
+    def update(self, state, stats):
+        return Level("steps", stats)
+
+    def finish(self, state):
+        return replace(state, phase="done")
+
+    def measure(self, state):
+        return {"change": 1.0}
+
+
+def start(algorithm, state, block):
+    level = block.X[:, 0].copy()
+    return float(level.sum()), {"level": level}
+
+
+def step(algorithm, state, block):
+    level = 0.5 * block.columns["level"] + np.sin(block.X[:, 1] + state.total)
+    return float(level.sum()), {"level": level}
+
+
+def go(max_iter, checkpoint=None):
+    settings = Settings(max_iter=max_iter, checkpoint=checkpoint, seed=0)
+    return run(Smooth(), open_source(X), settings)
+
+
+@pytest.mark.parametrize("first", [0, 1, 3])
+def test_a_resumed_run_finds_its_columns(tmp_path, first):
+    go(first, tmp_path)
+    assert go(8, tmp_path).state == go(8).state
+
+
+def test_a_damaged_column_is_never_used(tmp_path):
+    go(4, tmp_path)
+    columns = sorted(tmp_path.glob("column-level-*.altmin"), key=os.path.getmtime)
+    columns[-1].write_bytes(columns[-1].read_bytes()[:-20])
+    assert go(8, tmp_path).state == go(8).state  # from the checkpoint before
+    for column in tmp_path.glob("column-level-*.altmin"):
+        column.write_bytes(b"garbage")
+    with pytest.raises(CheckpointError, match="no sound checkpoint"):
+        go(9, tmp_path)
+
+
+def test_old_versions_are_cleared_away(tmp_path):
+    go(30, tmp_path)
+    assert len(list(tmp_path.glob("column-level-*.altmin"))) <= 2

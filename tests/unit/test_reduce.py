@@ -1,0 +1,68 @@
+"""The fixed tree: same bits whatever the grouping, right answers for every kind of statistic."""
+
+import numpy as np
+import pytest
+
+from altmin.contract import ArgMax, Concat, Max, Min, TopRows, combine
+from altmin.engine.reduce import Tree
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 37])
+def test_the_tree_sums_everything(n):
+    tree = Tree()
+    for i in range(n):
+        tree.push(np.array([float(i)]))
+    assert tree.result()[0] == n * (n - 1) / 2
+
+
+def test_an_empty_tree_has_no_result():
+    assert Tree().result() is None
+
+
+@pytest.mark.parametrize("level", [1, 2, 3])
+def test_aligned_groups_give_the_same_bits(level):
+    values = [np.random.default_rng(i).standard_normal(5) * 10.0 ** (i % 7) for i in range(53)]
+    whole = Tree()
+    for value in values:
+        whole.push(value.copy())
+    grouped, size = Tree(), 2**level
+    for low in range(0, len(values), size):
+        group = values[low : low + size]
+        part = Tree()
+        for value in group:
+            part.push(value.copy())
+        if len(group) == size:
+            grouped.push(part.result(), level)
+        else:  # the ragged end goes up as single blocks
+            for value in group:
+                grouped.push(value.copy())
+    np.testing.assert_array_equal(whole.result(), grouped.result())
+
+
+def test_leaves_combine_as_they_should():
+    left = {
+        "sum": np.ones(2),
+        "number": 1.0,
+        "max": Max(np.array([1.0, 5.0])),
+        "min": Min(np.array([1.0, 5.0])),
+        "arg": ArgMax(3.0, 7, "a"),
+        "rows": Concat(np.zeros((1, 2))),
+        "top": TopRows(2, np.array([5.0, 1.0]), np.array([0, 1]), np.eye(2)),
+    }
+    right = {
+        "sum": np.full(2, 2.0),
+        "number": 2.0,
+        "max": Max(np.array([2.0, 4.0])),
+        "min": Min(np.array([2.0, 4.0])),
+        "arg": ArgMax(3.0, 2, "b"),
+        "rows": Concat(np.ones((2, 2))),
+        "top": TopRows(2, np.array([5.0, 3.0]), np.array([9, 8]), 2 * np.eye(2)),
+    }
+    both = combine(left, right)
+    np.testing.assert_array_equal(both["sum"], [3, 3])
+    assert both["number"] == 3.0
+    np.testing.assert_array_equal(both["max"].value, [2, 5])
+    np.testing.assert_array_equal(both["min"].value, [1, 4])
+    assert both["arg"].payload == "b"  # the lower row wins a tie
+    assert both["rows"].value.shape == (3, 2)
+    np.testing.assert_array_equal(both["top"].rows, [0, 9])
