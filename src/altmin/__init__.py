@@ -25,7 +25,7 @@ _HOMES = {
     "save": "altmin.estimators.model_file",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "images", "metrics", "plots")
 
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 

@@ -1,5 +1,7 @@
 from altmin import datasets as datasets
+from altmin import images as images
 from altmin import metrics as metrics
+from altmin import plots as plots
 from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
 from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
