@@ -19,6 +19,7 @@ _HOMES = {
     "hard_threshold": "altmin.kernels.thresholds",
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
+    "RankOneSensing": "altmin.estimators.sensing",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",

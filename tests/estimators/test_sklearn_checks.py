@@ -18,6 +18,7 @@ from altmin import (
     CompleteDictionaryLearning,
     FactorizationMachineRegressor,
     OrthogonalDictionaryLearning,
+    RankOneSensing,
 )
 
 ESTIMATORS = [
@@ -25,6 +26,7 @@ ESTIMATORS = [
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
+    RankOneSensing(2, random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}
