@@ -20,6 +20,8 @@ _HOMES = {
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "RankOneSensing": "altmin.estimators.sensing",
+    "PhaseRetrieval": "altmin.estimators.phase_retrieval",
+    "InductiveMatrixCompletion": "altmin.estimators.matrix_completion",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "polar": "altmin.kernels.polar",
