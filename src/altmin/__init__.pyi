@@ -10,9 +10,12 @@ from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDic
 from altmin.estimators.factorization_machine import (
     FactorizationMachineRegressor as FactorizationMachineRegressor,
 )
+from altmin.estimators.matrix_completion import InductiveMatrixCompletion as InductiveMatrixCompletion
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning
+from altmin.estimators.phase_retrieval import PhaseRetrieval as PhaseRetrieval
+from altmin.estimators.sensing import RankOneSensing as RankOneSensing
 from altmin.estimators.sparse_coder import SparseCoder as SparseCoder
 from altmin.kernels.polar import polar as polar
 from altmin.kernels.thresholds import hard_threshold as hard_threshold
