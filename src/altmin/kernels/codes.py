@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
-# Large codes are counted in logarithmic bins from 1/2 to 8, 64 an octave: their quantile to 1 %.
+# Large codes are counted in logarithmic bins from 1/2 to 8, 64 an octave: their quantile to 1 %. Bins are
+# centred on powers of 2^(1/64), so that a code of exactly 1 is never at an edge that rounding could cross.
 OCTAVES, BINS_AN_OCTAVE = 4, 64
 N_BINS = OCTAVES * BINS_AN_OCTAVE
 
@@ -42,7 +43,7 @@ def sweep_rows(Z, weight, alpha, cut, trimming, sums, counts, totals):  # type: 
             elif z > sums[3, i]:
                 sums[3, i] = z
             if z > 0.5:
-                place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE)
+                place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE + 0.5)
                 counts[i, min(place, N_BINS - 1)] += w
             if use and z >= alpha[i]:
                 sums[2, i] += w * z
@@ -114,5 +115,5 @@ def upper_quantile(
     safe = np.maximum(place, 0)
     inside = np.maximum(counts[rows, safe], np.finfo(float).tiny)
     fraction = np.clip((above[rows, safe] - target) / inside, 0.0, 1.0)
-    value = np.where(place < 0, 0.5, np.exp2((safe + fraction) / BINS_AN_OCTAVE - 1.0))
+    value = np.where(place < 0, 0.5, np.exp2((safe + fraction - 0.5) / BINS_AN_OCTAVE - 1.0))
     return np.where(largest > 0, np.minimum(value, np.maximum(largest, 0.5)), 1.0)
