@@ -17,7 +17,9 @@ SEEDS = range(10)
 @promise
 def scales_do_not_matter() -> Iterator[Figure]:
     """Y times 1e6, 1e-6, and columns of A0 rescaled by .1 to 10: the same components to 1e-10."""
-    worst = dict.fromkeys(("Y times 1e6", "Y times 1e-6", "A0 rescaled", "Y times 1e6, start from the data"), 0.0)
+    worst = dict.fromkeys(
+        ("Y times 1e6", "Y times 1e-6", "A0 rescaled", "Y times 1e6, start from the data"), 0.0
+    )
     for seed in SEEDS:
         problem = make_dir(4000, 300, 50, concentration=2.5, random_state=seed)
         scale = 10 ** np.random.default_rng(seed).uniform(-1, 1, (50, 1))
@@ -62,7 +64,9 @@ def a_stream_is_as_good_as_a_table() -> Iterator[Figure]:
             init = problem.start if start == "near" else start
             rng = np.random.default_rng(seed)
 
-            def fresh(A: np.ndarray = problem.components, rng: np.random.Generator = rng) -> Iterator[np.ndarray]:
+            def fresh(
+                A: np.ndarray = problem.components, rng: np.random.Generator = rng
+            ) -> Iterator[np.ndarray]:
                 for _ in range(100):
                     yield rng.dirichlet(np.full(50, 0.05), size=4000) @ A
 

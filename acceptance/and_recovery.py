@@ -38,9 +38,7 @@ def starts_near_the_truth() -> Iterator[Figure]:
     """From A0 near the truth, W=300: DIR s=2.5 and NEG with DIR weights below 1e-8."""
     for name, make in {
         "DIR": lambda seed: make_dir(4000, 300, 50, concentration=2.5, random_state=seed),
-        "NEG": lambda seed: make_neg(
-            4000, 300, 50, weights="dir", concentration=2.5, random_state=seed
-        ),
+        "NEG": lambda seed: make_neg(4000, 300, 50, weights="dir", concentration=2.5, random_state=seed),
     }.items():
         errors = []
         for seed in SEEDS:

@@ -334,10 +334,13 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Decode a block and sum up G = Z'Z and B = Z'Y; measure the codes before the threshold."""
     S, w = coordinates(state.view, block), weights(block)
     Z = times(S, state.decoder)
-    automatic = algorithm.schedule is None and algorithm.trim is not None
+    automatic = algorithm.schedule is None
     bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
-    cut = -(algorithm.trim or 1.0) * bound if automatic else np.full(len(state.alpha), -np.inf)
-    stats: dict[str, Any] = sweep(Z, w, state.alpha, cut, state.trimming and automatic)
+    trimming = automatic and algorithm.trim is not None
+    cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
+    stats: dict[str, Any] = sweep(
+        Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
+    )
     weighted = state.view.weighted or (not state.view.columns and block.weight is not None)
     Zw = Z * w.astype(Z.dtype)[:, None] if weighted else Z
     stats |= {"largest": Max(stats["largest"]), "smallest": Min(stats["smallest"])}

@@ -77,8 +77,9 @@ class Cursor:
         if isinstance(rows, Next):
             self._advance(rows)
         start, stop = self.batch if isinstance(rows, Next | Same) else (0, self._n_rows())
-        for index, low in enumerate(range(start, stop, self.block_rows)):
-            high = min(low + self.block_rows, stop)
+        height = self.block_rows if step.needs_data else max(self.block_rows, min(4 * self.block_rows, 2048))
+        for index, low in enumerate(range(start, stop, height)):  # columns are narrow: taller blocks
+            high = min(low + height, stop)
             found = {name: columns[name][low:high] for name in step.reads}
             table = self._read(low, high) if step.needs_data else Table(None)
             yield self._block(index, low, table, found, key)
