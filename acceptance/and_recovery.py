@@ -50,7 +50,7 @@ def starts_near_the_truth() -> Iterator[Figure]:
 
 @promise
 def noise_does_not_undo_the_recovery() -> Iterator[Figure]:
-    """Noise 1e-4, 1e-3, 1e-2: error at most .015, .15, 2; twice max_iter makes it at most 1.05 times larger."""
+    """Noise 1e-4, 1e-3, 1e-2: error at most .015, .15, 2; twice max_iter: at most 1.05 times larger."""
     for gamma, bound in ((1e-4, 0.015), (1e-3, 0.15), (1e-2, 2.0)):
         errors, growth = [], []
         for seed in SEEDS:

@@ -25,6 +25,7 @@ def problem(n_features: int = 1000) -> Any:
 
 
 def error(components: np.ndarray) -> float:
+    """Total correlation error on that problem."""
     return total_correlation_error(components, problem().components)
 
 
@@ -39,6 +40,7 @@ def stages_to_target() -> int:
 
 
 def best_of(repeats: int, run: Callable[[], Any]) -> float:
+    """Least CPU seconds of some runs."""
     times = []
     for _ in range(repeats):
         with cpu_time() as clock:
