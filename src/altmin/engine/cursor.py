@@ -63,6 +63,15 @@ class Cursor:
         self.seen = max(self.seen, self._checked, self.position)
         self._before = (self.position, self.epoch, self.batch)
 
+    @property
+    def tallest(self) -> int:
+        """Rows of a block of columns: they are narrow, so blocks may be taller than the grid's."""
+        return max(self.block_rows, min(4 * self.block_rows, 2048))
+
+    def height(self, step: Round) -> int:
+        """Rows of the blocks of a round."""
+        return self.block_rows if step.needs_data else self.tallest
+
     def unchecked(self, stop: int) -> bool:
         """Whether rows before ``stop`` have not been checked for NaN yet."""
         return stop > self._checked
@@ -85,8 +94,9 @@ class Cursor:
                 yield self._block(index, int(ids[0]), table, found, key, ids)
             return
         start, stop = self.span(step)
-        for index, low in enumerate(range(start, stop, self.block_rows)):
-            high = min(low + self.block_rows, stop)
+        height = self.height(step)
+        for index, low in enumerate(range(start, stop, height)):
+            high = min(low + height, stop)
             found = {name: columns[name][low:high] for name in step.reads}
             table = self._read(low, high) if step.needs_data else Table(None)
             yield self._block(index, low, table, found, key)

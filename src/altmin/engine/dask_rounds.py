@@ -154,7 +154,8 @@ class DaskRounds:
             data = self._part(low, high, step) if step.needs_data else None
             columns = {name: self._columns[name][low, high] for name in step.reads}
             key = (self._cursor.seed, number)
-            place = (low, (low - span[0]) // self._plan.block_rows, self._plan.block_rows)
+            height = self._cursor.height(step)
+            place = (low, (low - span[0]) // height, height)
             tasks.append(client.submit(reduce_group, shared, data, columns, place, key, check, pure=False))
         sums = [client.submit(_first, task, pure=False) for task in tasks]
         tree = Tree()
@@ -193,7 +194,8 @@ class DaskRounds:
         level = 0
         while -(-n_blocks // 2**level) > _TASKS_PER_WORKER * self._n_workers:
             level += 1
-        size = self._plan.block_rows * 2**level
+        # Both kinds of block, those of the data and the taller ones of columns, must fill a group.
+        size = max(self._plan.block_rows * 2**level, self._cursor.tallest)
         return [(low, min(low + size, stop)) for low in range(start, stop, size)]
 
     def _part(self, low: int, high: int, step: Round) -> Any:
