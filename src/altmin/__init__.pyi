@@ -10,6 +10,7 @@ from altmin.estimators.factorization_machine import (
 )
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
+from altmin.estimators.online import OnlineDictionaryLearning as OnlineDictionaryLearning
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning
 from altmin.estimators.sparse_coder import SparseCoder as SparseCoder
 from altmin.kernels.polar import polar as polar

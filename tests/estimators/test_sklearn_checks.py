@@ -17,6 +17,7 @@ from altmin import (
     AND,
     CompleteDictionaryLearning,
     FactorizationMachineRegressor,
+    OnlineDictionaryLearning,
     OrthogonalDictionaryLearning,
 )
 
@@ -24,6 +25,7 @@ ESTIMATORS = [
     AND(2, max_iter=20),
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
+    OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
 ]
 
