@@ -204,7 +204,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
                     return
                 self._search(first.X, k, tracker)
             rows = feed if last else self._next_window(feed)
-            if rows is None:
+            if rows is None or self._state is None:
                 return
             result = self._run(tracker, rows, tracker.resumed(self._state))
             shift = len(self.history_)
