@@ -14,6 +14,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
+    "OnlineDictionaryLearning": "altmin.estimators.online",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",

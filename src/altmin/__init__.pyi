@@ -13,6 +13,7 @@ from altmin.estimators.factorization_machine import (
 from altmin.estimators.matrix_completion import InductiveMatrixCompletion as InductiveMatrixCompletion
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
+from altmin.estimators.online import OnlineDictionaryLearning as OnlineDictionaryLearning
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning
 from altmin.estimators.phase_retrieval import PhaseRetrieval as PhaseRetrieval
 from altmin.estimators.sensing import RankOneSensing as RankOneSensing

@@ -39,6 +39,8 @@ from altmin.algorithms.dictionary_starts import (
     unit_rows,
 )
 from altmin.algorithms.dictionary_steps import (
+    LOUD,
+    NOISE_FACTOR,
     WARM_END,
     WORST_CONDITION,
     code_map,
@@ -58,7 +60,6 @@ from altmin.kernels.polar import polar
 _START_PASSES, _BANK_PASSES, _POLISH_PASSES = 100, 40, 100
 _START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
 _PATIENCE = 6  # polish passes without progress
-_LOUD = 0.5  # noise threshold in units of a code's deviation, above which codes come from a pursuit
 _PURSUIT_PASSES, _PURSUIT_TOL = 40, 1e-3
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
 
@@ -97,6 +98,7 @@ class CompleteState:
     change: float = 1.0
     least_change: float = np.inf
     waited: int = 0
+    rotation: Any = None  # (k, k): W before the polish
     rows: int = 1  # of the last polish pass
     counts: Any = None
     squares: Any = None
@@ -286,7 +288,7 @@ class Complete:
         # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
         # dense codes, corrected after one pass.
         thresholds = np.full(n, 0.8) if self.threshold is None else np.full(n, np.inf)
-        state = replace(state, phase="polish", passes=0, waited=0, least_change=np.inf)
+        state = replace(state, phase="polish", passes=0, waited=0, least_change=np.inf, rotation=W)
         return self._at(replace(state, thresholds=thresholds), W)
 
     def _polish(self, state: CompleteState, stats: Stats) -> CompleteState:
@@ -311,6 +313,9 @@ class Complete:
         after = replace(after, thresholds=self._thresholds(after, state.W))
         exact = change <= 100 * np.finfo(state.decoder.dtype).eps
         if exact or after.waited >= _PATIENCE or after.passes >= _POLISH_PASSES:
+            if self._is_loud(after):
+                # thresholds this high lose the weak atoms: the pursuit goes on from the start itself
+                return replace(self._at(after, after.rotation), phase="judge")
             mixed = after.repairs < _REPAIRS and self._is_exact(after)
             return replace(after, phase="pairs" if mixed else "judge")
         return after
@@ -362,10 +367,8 @@ class Complete:
             return replace(state, phase="accepted")
         W, noise = state.best.W, state.best.noise
         state = self._at(replace(state, thresholds=state.best.thresholds, noise=noise), W)
-        # codes have unit variance: a threshold of a large share of that loses many of them
-        loud = self.threshold is None and 3 * noise * float(np.max(state.noise_gain)) > _LOUD
         atoms = np.linalg.solve(W.T, state.unwhiten)
-        return replace(state, atoms=atoms, passes=0, phase="pursuit" if loud else "accepted")
+        return replace(state, atoms=atoms, passes=0, phase="pursuit" if self._is_loud(state) else "accepted")
 
     def _pursue(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A = (Z'Z)^-1 Z'Y with the pursuit's codes, until the atoms move by less than they are off."""
@@ -383,11 +386,15 @@ class Complete:
             noise=max(state.noise, noise_level(stats["magnitudes"], density)),
             atoms=np.linalg.solve(W.T, state.unwhiten),
         )
-        thresholds = 3 * state.noise * state.noise_gain
+        thresholds = NOISE_FACTOR * state.noise * state.noise_gain
         assert state.best is not None
         state = replace(state, best=replace(state.best, W=W, thresholds=thresholds, noise=state.noise))
         done = change < _PURSUIT_TOL or state.passes >= _PURSUIT_PASSES
         return replace(state, phase="accepted" if done else "pursuit")
+
+    def _is_loud(self, state: CompleteState) -> bool:
+        """Whether thresholds above the noise are a large share of the codes, which have unit variance."""
+        return self.threshold is None and NOISE_FACTOR * state.noise * float(np.max(state.noise_gain)) > LOUD
 
     def _is_exact(self, state: CompleteState) -> bool:
         """Whether small codes vanish to rounding, which happens under no rotation of dense codes."""

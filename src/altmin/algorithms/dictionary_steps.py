@@ -20,13 +20,18 @@ from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, kee
 WARM_END = 0.4
 """A descent of thresholds ends at this share of the rms of the kept codes."""
 
+NOISE_FACTOR = 3.0
+"""Thresholds are at least this many standard deviations of the noise in a code."""
+
+LOUD = 0.5
+"""Noise threshold, in units of a code's deviation, above which codes come from a pursuit."""
+
 WORST_CONDITION = 1e6
 """Condition of whitened atoms, which should be nearly orthogonal, at which two of them have become one."""
 
 _SAMPLED = 1 << 14  # entries of a block that enter the histogram: plenty for a quantile, and cheap
 _FALL = 0.3  # thresholds fall by at most this factor from one pass to the next
 _SAFE = 10.0  # times the rms change of an atom's codes: no zero code can pass such a threshold
-_NOISE = 3.0  # times the noise in an atom's codes
 _ROUNDING = 1e3  # times the rounding error of a code
 
 
@@ -123,7 +128,7 @@ def fallen_thresholds(
     atoms to become exact, and never below what would let in a code that should be zero: its change
     since the last pass (rms ``moved``), its noise, its rounding error.
     """
-    least = np.maximum(np.maximum(_SAFE * moved, _NOISE * noise), _ROUNDING * rounding)
+    least = np.maximum(np.maximum(_SAFE * moved, NOISE_FACTOR * noise), _ROUNDING * rounding)
     return np.minimum(thresholds, np.maximum(_FALL * thresholds, least))
 
 
