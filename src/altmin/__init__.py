@@ -13,6 +13,7 @@ __version__ = "0.1.0.dev0"
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "AND": "altmin.estimators.and_nmf",
+    "ApproximateDictionaryLearning": "altmin.estimators.approximate",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
     "OnlineDictionaryLearning": "altmin.estimators.online",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
@@ -25,6 +26,7 @@ _HOMES = {
     "InductiveMatrixCompletion": "altmin.estimators.matrix_completion",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
+    "peel_dictionary": "altmin.algorithms.approximate",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",

@@ -2,10 +2,12 @@ from altmin import datasets as datasets
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
+from altmin.algorithms.approximate import peel_dictionary as peel_dictionary
 from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
 from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
+from altmin.estimators.approximate import ApproximateDictionaryLearning as ApproximateDictionaryLearning
 from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
 from altmin.estimators.factorization_machine import (
     FactorizationMachineRegressor as FactorizationMachineRegressor,

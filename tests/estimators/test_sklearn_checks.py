@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import (
 
 from altmin import (
     AND,
+    ApproximateDictionaryLearning,
     CompleteDictionaryLearning,
     FactorizationMachineRegressor,
     OnlineDictionaryLearning,
@@ -26,6 +27,7 @@ from altmin import (
 # InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
 ESTIMATORS = [
     AND(2, max_iter=20),
+    ApproximateDictionaryLearning(3, max_iter=10),
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
     OnlineDictionaryLearning(max_iter=15),
