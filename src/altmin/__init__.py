@@ -15,11 +15,15 @@ _HOMES = {
     "AND": "altmin.estimators.and_nmf",
     "ApproximateDictionaryLearning": "altmin.estimators.approximate",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
+    "OnlineDictionaryLearning": "altmin.estimators.online",
     "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
+    "RankOneSensing": "altmin.estimators.sensing",
+    "PhaseRetrieval": "altmin.estimators.phase_retrieval",
+    "InductiveMatrixCompletion": "altmin.estimators.matrix_completion",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
     "peel_dictionary": "altmin.algorithms.approximate",
@@ -27,7 +31,7 @@ _HOMES = {
     "save": "altmin.estimators.model_file",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
 }
-_MODULES = ("datasets", "metrics")
+_MODULES = ("datasets", "images", "metrics", "plots")
 
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 

@@ -18,15 +18,22 @@ from altmin import (
     ApproximateDictionaryLearning,
     CompleteDictionaryLearning,
     FactorizationMachineRegressor,
+    OnlineDictionaryLearning,
     OrthogonalDictionaryLearning,
+    PhaseRetrieval,
+    RankOneSensing,
 )
 
+# InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
 ESTIMATORS = [
     AND(2, max_iter=20),
     ApproximateDictionaryLearning(3, max_iter=10),
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
+    OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
+    RankOneSensing(2, random_state=0),
+    PhaseRetrieval(random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

@@ -73,7 +73,7 @@ class OrthogonalState:
 class Orthogonal:
     """Parameters of the algorithm; :class:`altmin.OrthogonalDictionaryLearning` explains them."""
 
-    start: Any
+    start: Any = None
     threshold: float | None = None
     keep: float | None = None
     decay: float | None = 0.97
@@ -81,9 +81,10 @@ class Orthogonal:
     least_squares = False
 
     def init(self, info: Info, seed: int) -> OrthogonalState:
-        """The start, before the scale of the data is known."""
+        """The start (a random rotation where none is given), before the scale of the data is known."""
         n = info.n_features
-        atoms = np.array(self.start, dtype=np.float64)
+        given = np.random.default_rng(seed).standard_normal((n, n)) if self.start is None else self.start
+        atoms = polar(np.asarray(given, dtype=np.float64))
         return OrthogonalState("extent", atoms, atoms.T.astype(info.dtype), np.full(n, np.inf), np.ones(n))
 
     def next_round(self, state: OrthogonalState) -> Round | Done:

@@ -63,21 +63,23 @@ def largest_only(Z: NDArray[Any], n_nonzero: int) -> NDArray[Any]:
     return Z
 
 
-def start_atoms(init: Any, n_features: int, seed: int) -> tuple[NDArray[Any], bool]:
-    """Orthogonal start of a name or an array, and whether the user gave it."""
+def start_atoms(init: Any, n_features: int) -> NDArray[Any] | None:
+    """The start that a name or an array stands for; None is a random one."""
     if not isinstance(init, str):
-        atoms = np.asarray(init, dtype=np.float64)
-        if atoms.shape != (n_features, n_features):
-            raise ValueError(f"init has shape {atoms.shape}; (n_features, n_features) = {(n_features,) * 2}")
-        if not np.isfinite(atoms).all() or np.linalg.matrix_rank(atoms) < n_features:
-            raise ValueError("init must be a finite matrix of full rank")
-        return atoms, True
-    if init == "dct":
-        return dct_atoms(n_features), False
+        return checked_start(init, (n_features, n_features))
     if init == "random":
-        Q, R = np.linalg.qr(np.random.default_rng(seed).standard_normal((n_features, n_features)))
-        return Q * np.where(np.diag(R) < 0, -1.0, 1.0), False
-    return np.eye(n_features), False
+        return None
+    return dct_atoms(n_features) if init == "dct" else np.eye(n_features)
+
+
+def checked_start(init: Any, shape: tuple[int, int]) -> NDArray[Any]:
+    """The user's own atoms, if they can be a start."""
+    atoms = np.asarray(init, dtype=np.float64)
+    if atoms.shape != shape:
+        raise ValueError(f"init has shape {atoms.shape}; that of components_, {shape}, is needed")
+    if not np.isfinite(atoms).all() or np.linalg.matrix_rank(atoms) < shape[0]:
+        raise ValueError("init must be a finite matrix of full rank")
+    return atoms
 
 
 def dct_atoms(n_features: int) -> NDArray[Any]:

@@ -104,7 +104,7 @@ class AND(ComponentsEstimator):
     >>> from altmin import AND
     >>> from altmin.datasets import make_dir
     >>> from altmin.metrics import total_correlation_error
-    >>> problem = make_dir(1000, 60, 5, random_state=0)
+    >>> problem = make_dir(1000, 60, 5, concentration=1.0, random_state=0)
     >>> model = AND(5).fit(problem.X)
     >>> total_correlation_error(model.components_, problem.components) < 1e-6
     True

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from altmin.algorithms.complete import Complete, CompleteState
 from altmin.engine import AnySource
 from altmin.estimators._base import SHARED_CONSTRAINTS
-from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, checked_start
 
 
 class CompleteDictionaryLearning(DictionaryEstimator):
@@ -163,13 +163,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
                 f"n_components={k} is more than the {n_features} features: codes are not unique then; "
                 "ApproximateDictionaryLearning learns overcomplete dictionaries"
             )
-        start = None
-        if not isinstance(self.init, str):
-            start = np.asarray(self.init, dtype=np.float64)
-            if start.shape != (k, n_features):
-                raise ValueError(f"init has shape {start.shape}; {(k, n_features)} is needed")
-            if not np.isfinite(start).all() or np.linalg.matrix_rank(start) < k:
-                raise ValueError("init must be a finite matrix of full rank")
+        start = None if isinstance(self.init, str) else checked_start(self.init, (k, n_features))
         return Complete(
             n_components=k,
             start=start,

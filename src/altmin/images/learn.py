@@ -1,0 +1,63 @@
+"""Orthogonal dictionaries of image patches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from altmin.estimators.orthogonal import OrthogonalDictionaryLearning
+
+# Keeping few codes moves the atoms fast, keeping many refines them: the faces of docs/theory gain .4 dB
+# at 35 of 100 atoms over any constant share in the same time.
+SHARES = (0.1, 0.15, 0.2, 0.25, 0.3)
+SPARSE_SHARES = (0.03, 0.05, 0.1)  # for filling in, where the few largest codes decide
+
+
+def learn_dictionary(
+    patches: Any,
+    *,
+    init: Any = "dct",
+    shares: Sequence[float] = SHARES,
+    max_iter: int = 40,
+    n_jobs: int | None = None,
+) -> OrthogonalDictionaryLearning:
+    r"""Learn an orthogonal dictionary from patches: no whitening, from the cosine basis.
+
+    .. math:: \min_{D \in \mathbb{O}(n),\, X} \|Y - X D\|_F^2 \quad\text{subject to}\quad
+              \|X\|_0 \le \text{share} \cdot n\,p
+
+    for each share in turn, each from where the last one ended.
+
+    Parameters
+    ----------
+    patches : Patches or array-like of shape (n_patches, n_pixels)
+        Centred ones learn best: the mean of a patch is coded apart.
+    init : 'dct' or array-like of shape (n_pixels, n_pixels)
+        Start.
+    shares : sequence of float
+        Shares of the codes that are kept. The default serves a close approximation (a third of the codes
+        or so); for filling in missing pixels (.03, .05, .1) is better.
+    max_iter : int
+        Passes for each share.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    OrthogonalDictionaryLearning
+        The last fit; ``components_`` are the atoms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.images import Patches, learn_dictionary
+    >>> image = np.random.default_rng(0).standard_normal((40, 40)).cumsum(0).cumsum(1)
+    >>> learn_dictionary(Patches(image, 6, center=True), max_iter=3).components_.shape
+    (36, 36)
+    """
+    if not shares:
+        raise ValueError("shares is empty; at least one number in (0, 1] is needed")
+    for share in shares:
+        model = OrthogonalDictionaryLearning(init=init, keep=share, max_iter=max_iter, n_jobs=n_jobs)
+        init = model.fit(patches).components_
+    return model

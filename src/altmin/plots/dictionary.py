@@ -1,0 +1,108 @@
+"""Dictionaries of image patches as tiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def tile_atoms(
+    dictionary: ArrayLike,
+    *,
+    patch_size: tuple[int, int] | None = None,
+    n_columns: int | None = None,
+    gap: int = 1,
+) -> NDArray[Any]:
+    """Atoms side by side in one image.
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n_atoms, n_pixels)
+        Flattened patches; three times a square number of pixels is colour.
+    patch_size : (int, int) or None
+        Height and width; None: square.
+    n_columns : int or None
+        Atoms in a line; None: about as many as lines.
+    gap : int
+        Pixels between atoms.
+
+    Returns
+    -------
+    ndarray of shape (H, W) or (H, W, 3)
+        Between 0 and 1: each atom's largest magnitude is 0 or 1, zero is .5, gaps are 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots.dictionary import tile_atoms
+    >>> tile_atoms(np.eye(4)).shape
+    (5, 5)
+    """
+    D = np.asarray(dictionary, dtype=np.float64)
+    if D.ndim != 2 or not len(D):
+        raise ValueError(f"dictionary has shape {D.shape}; atoms, one a row, are needed")
+    height, width, channels = _atom_shape(D.shape[1], patch_size)
+    peak = np.abs(D).max(axis=1)
+    atoms = 0.5 + 0.5 * D / np.where(peak > 0, peak, 1.0)[:, None]
+    columns = n_columns or int(np.ceil(len(D) ** 0.5))
+    lines = -(-len(D) // columns)
+    picture = np.ones((lines * (height + gap) - gap, columns * (width + gap) - gap, channels))
+    for number, atom in enumerate(atoms):
+        top, left = (number // columns) * (height + gap), (number % columns) * (width + gap)
+        picture[top : top + height, left : left + width] = atom.reshape(height, width, channels)
+    return picture[:, :, 0] if channels == 1 else picture
+
+
+def plot_dictionary(
+    dictionary: ArrayLike,
+    *,
+    patch_size: tuple[int, int] | None = None,
+    n_columns: int | None = None,
+    title: str | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw a dictionary of patches as tiles.
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n_atoms, n_pixels), or fitted estimator
+        Atoms as flattened patches, or what has them as ``components_``.
+    patch_size : (int, int) or None
+        Height and width; None: square.
+    n_columns : int or None
+        Atoms in a line.
+    title : str or None
+        Above the picture.
+    ax : matplotlib Axes or None
+        Where to draw; None makes a figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        With the picture.
+    """
+    picture = tile_atoms(
+        getattr(dictionary, "components_", dictionary), patch_size=patch_size, n_columns=n_columns
+    )
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots(figsize=(5, 5 * picture.shape[0] / picture.shape[1]))
+    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+    ax.set_axis_off()
+    if title is not None:
+        ax.set_title(title)
+    return ax
+
+
+def _atom_shape(n_pixels: int, patch_size: tuple[int, int] | None) -> tuple[int, int, int]:
+    for channels in (1, 3):
+        height, width = patch_size or (round((n_pixels / channels) ** 0.5),) * 2
+        if height * width * channels == n_pixels:
+            return height, width, channels
+    raise ValueError(
+        f"dictionary has atoms of {n_pixels} pixels, which is no patch of size {patch_size or 'square'}, "
+        "grey or colour"
+    )
