@@ -6,6 +6,7 @@ from altmin.experiments.claims import approximate_theorems as theorems
 from altmin.experiments.claims import approximate_threshold as threshold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("experiment", "verdict"),
     [

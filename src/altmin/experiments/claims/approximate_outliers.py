@@ -59,7 +59,7 @@ def approximate_corrupted_digits(quick: bool = False) -> Evidence:
     if not path.exists():
         return Evidence("cannot be run here", "needs mnist/mnist.npz in the folder ALTMIN_DATA", "")
     images = np.load(path)["x_train"].astype(np.float64) / 255
-    rows = []
+    rows: list[dict[str, Any]] = []
     for kind in ("block of noise", "shuffled blocks", "noise"):
         for seed in range(1 if quick else 3):
             X, outliers = _corrupt(images, kind, 600 if quick else 2000, seed)
@@ -118,7 +118,7 @@ def _judge_cell(
         learn = _LEARNERS[method]
         for label, data in (("", X), (", unit rows", unit)):
             scores[method + label] = peers.row_errors(X, learn(data, m, k), k)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for method, score in scores.items():
         area = roc_auc_score(outliers, score) if outliers.any() else np.nan
         cell = {"data": name, "kind": kind if share else "none", "share": share, "method": method}

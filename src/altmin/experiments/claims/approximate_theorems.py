@@ -32,7 +32,7 @@ def theory_plan(target: float, k: int, bound: float, n_features: int, n_atoms: i
 )
 def approximate_theorem_4(quick: bool = False) -> Evidence:
     """Theory mode on planted data: error, atoms and nonzeros against the promises."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for seed in range(2 if quick else 5):
         for target in (0.3, 0.2) if quick else (0.3, 0.2, 0.1):
             problem = make_planted_sparse(300 if quick else 1000, 32, 24, 2, 0.05, random_state=seed)
@@ -142,7 +142,7 @@ def approximate_lemma_11(quick: bool = False) -> Evidence:
 )
 def approximate_theorem_7(quick: bool = False) -> Evidence:
     """Theory mode with outliers: trimmed error against gamma* + eps; rounds against the bound."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for seed in range(2 if quick else 5):
         for kind in ("dense", "large"):
             problem = make_planted_sparse(

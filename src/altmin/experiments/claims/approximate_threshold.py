@@ -53,7 +53,7 @@ def approximate_theorem_6(quick: bool = False) -> Evidence:
 )
 def approximate_theorem_17(quick: bool = False) -> Evidence:
     """The reduction's directions with and without power steps, against brute force."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for seed in range(20 if quick else 100):
         rng = np.random.default_rng(seed)
         A = rng.standard_normal((int(rng.integers(5, 40)), int(rng.integers(2, 6))))
