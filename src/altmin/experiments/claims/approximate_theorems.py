@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.exact_peeling import peel_steps
-from altmin.algorithms.peeling import PeelPlan
+from altmin.algorithms.peel_plan import PeelPlan, theory_plan
 from altmin.algorithms.rows import unit_rows
 from altmin.datasets import make_planted_sparse, make_plateau
 from altmin.estimators.approximate import ApproximateDictionaryLearning
 from altmin.experiments.ledger import Evidence, claim, judge
 
 PAPER = "approximate-dictionary-learning"
-
-
-def theory_plan(target: float, k: int, bound: float, n_features: int, n_atoms: int) -> PeelPlan:
-    """Algorithm 1 at the corrected tau, one atom a round."""
-    tau = target**2 / (16 * k * bound)
-    cap = int(min(n_features, np.ceil(1 / (0.5 * tau**2))))
-    return PeelPlan(n_atoms, cap, tau=tau, decay=1.0, floor=0.0, strict=False, batch=1, min_support=1)
 
 
 @claim(
@@ -86,7 +80,7 @@ def approximate_theorem_9(quick: bool = False) -> Evidence:
     bound, gamma = _lambda(problem), _gamma(problem)
     U, norms = unit_rows(problem.X)
     target = 0.2
-    plan = theory_plan(target, 2, bound, 32, 200)
+    plan = replace(theory_plan(24, 2, bound, target, 32), n_atoms=200)
     beta = 0.5 * plan.tau
     errors = [step.left for step in peel_steps(plan, U, norms**2)]
     promised = [gamma + max(target, 16 * 24 * bound / (beta * t)) for t in range(1, len(errors) + 1)]
