@@ -1,13 +1,16 @@
-"""Errors up to what a model leaves free: order, sign and scale of the components."""
+"""Errors up to what a model leaves free (order, sign, scale of the components), and of images."""
 
 from altmin.metrics.dictionaries import atom_error, crosstalk, support_recovery
+from altmin.metrics.images import psnr, ssim
 from altmin.metrics.matching import match_components, sine_errors, total_correlation_error
 
 __all__ = [
     "atom_error",
     "crosstalk",
     "match_components",
+    "psnr",
     "sine_errors",
+    "ssim",
     "support_recovery",
     "total_correlation_error",
 ]
