@@ -1,6 +1,7 @@
-"""Errors up to what a model leaves free: order, sign and scale of the components."""
+"""Errors up to what a model leaves free (order, sign, scale of the components), and of images."""
 
 from altmin.metrics.dictionaries import atom_error, crosstalk, support_recovery
+from altmin.metrics.images import psnr, ssim
 from altmin.metrics.matching import match_components, sine_errors, total_correlation_error
 from altmin.metrics.ranking import ndcg_at_k, recall_at_k
 
@@ -9,8 +10,10 @@ __all__ = [
     "crosstalk",
     "match_components",
     "ndcg_at_k",
+    "psnr",
     "recall_at_k",
     "sine_errors",
+    "ssim",
     "support_recovery",
     "total_correlation_error",
 ]
