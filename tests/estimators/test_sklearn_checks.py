@@ -25,6 +25,8 @@ from altmin import (
 )
 
 # InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
+pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have)")
+
 ESTIMATORS = [
     AND(2, max_iter=20),
     ApproximateDictionaryLearning(3, max_iter=10),
