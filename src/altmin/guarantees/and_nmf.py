@@ -59,6 +59,9 @@ def gather(codes: NDArray[Any], components: NDArray[Any]) -> Evidence:
     """
     norms = np.linalg.norm(components, axis=1)
     alive = norms > 0
+    if not alive.any():
+        nothing = dict.fromkeys(("r", "k", "m", "lambda", "q"), np.nan) | {"D": 0.0}
+        return Evidence(0.0, 0.0, 0.0, np.inf, 0.0, False, 0.0, len(norms), nothing)
     Z = np.asarray(codes, dtype=np.float64)[:, alive]
     A = components[alive] / norms[alive, None]
     scale = np.quantile(Z, 0.999, axis=0) if len(Z) else np.ones(Z.shape[1])
