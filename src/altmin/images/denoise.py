@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from altmin.engine.plan import allowed_threads
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning
 from altmin.images.frame import as_frame
+from altmin.images.learn import cosine_patches
 from altmin.images.noise import noise_of_channels
 from altmin.images.patches import Patches
+from altmin.kernels.patches import drop_small, wiener_shrink
 
 _THRESHOLD = 2.7  # of the codes that survive, in sigmas
 _LEARN = (3.0, 1.0)  # thresholds while learning from the noisy and from the cleaned image
@@ -65,6 +68,7 @@ def denoise(
         sigma = float(sigma) / frame.scale
     if sigma < np.finfo(np.float32).eps:
         return np.array(image)
+    n_jobs = allowed_threads(n_jobs)
     size = min(patch_size, *frame.values.shape[:2])
     rotation = _uncorrelated(frame.values)
     channels = np.moveaxis(frame.values @ rotation, -1, 0)
@@ -74,36 +78,37 @@ def denoise(
 
 def _denoise_channel(noisy: NDArray[Any], sigma: float, size: int, n_jobs: int | None) -> NDArray[Any]:
     patches = Patches(noisy, size, center=True)
-    atoms = _learn(patches, "dct", _LEARN[0] * sigma, n_jobs)
+    atoms = _learn(patches, cosine_patches(size, size), _LEARN[0] * sigma, n_jobs)
 
     def threshold(X: NDArray[Any], rows: slice) -> tuple[NDArray[Any], NDArray[Any]]:
-        Z = X @ atoms.T
-        kept = np.abs(Z) >= _THRESHOLD * sigma
-        Z *= kept
-        return Z @ atoms, 1.0 / (1.0 + np.count_nonzero(kept, axis=1)).astype(Z.dtype)
+        Z, weights = X @ atoms.T, np.empty(len(X), X.dtype)
+        drop_small(Z, X.dtype.type(_THRESHOLD * sigma), weights)
+        return Z @ atoms, weights
 
     pilots = Patches(patches.rebuild(threshold, n_jobs), size, center=True)
     better = _learn(pilots, atoms, _LEARN[1] * sigma, n_jobs)
 
     def wiener(X: NDArray[Any], rows: slice) -> tuple[NDArray[Any], NDArray[Any]]:
-        power = pilots.read(rows.start, rows.stop).X @ better.T
-        power *= power
-        gain = power / (power + X.dtype.type(sigma * sigma))
-        Z = X @ better.T
-        Z *= gain
-        return Z @ better, 1.0 / (1.0 + np.einsum("ij,ij->i", gain, gain))
+        pilot = pilots.read(rows.start, rows.stop).X @ better.T
+        Z, weights = X @ better.T, np.empty(len(X), X.dtype)
+        wiener_shrink(Z, pilot, X.dtype.type(sigma * sigma), weights)
+        return Z @ better, weights
 
     return patches.rebuild(wiener, n_jobs)[:, :, 0]
 
 
-def _learn(patches: Patches, init: Any, threshold: float, n_jobs: int | None) -> NDArray[Any]:
+def _learn(patches: Patches, init: NDArray[Any], threshold: float, n_jobs: int | None) -> NDArray[Any]:
+    sample = patches.sample(_SAMPLE, seed=0)
+    if not sample.any():  # a flat channel
+        return init
     model = OrthogonalDictionaryLearning(
         init=init, threshold=threshold, warm_up=None, max_iter=_PASSES, n_jobs=n_jobs
     )
-    return model.fit(patches.sample(_SAMPLE, seed=0)).components_
+    return model.fit(sample).components_
 
 
 def _uncorrelated(values: NDArray[Any]) -> NDArray[Any]:
     """Rotation of the channels to their principal axes: white noise stays white under it."""
     pixels = values.reshape(-1, values.shape[2]).astype(np.float64)
-    return np.linalg.eigh(np.cov(pixels.T).reshape(2 * pixels.shape[1:]))[1].astype(np.float32)
+    pixels -= pixels.mean(axis=0)
+    return np.linalg.eigh(pixels.T @ pixels)[1].astype(np.float32)

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from altmin.estimators._dictionary import _cosines as cosines
+from altmin.engine.plan import allowed_threads
 from altmin.images.fillers import mmse_fill, pursuit_fill, smooth_fill, threshold_fill
 from altmin.images.frame import as_frame, check_image
-from altmin.images.learn import SPARSE_SHARES, learn_dictionary
+from altmin.images.learn import SPARSE_SHARES, cosine_patches, learn_dictionary
 from altmin.images.patches import Patches
 from altmin.images.reconstruct import split_channels
 
@@ -92,6 +92,7 @@ def inpaint(
         raise ValueError("mask covers the whole image: there is nothing to go by")
     if method not in ("threshold", "mmse", "omp", "ormp"):
         raise ValueError(f"method is {method!r}; allowed are 'threshold', 'mmse', 'omp' and 'ormp'")
+    n_jobs = allowed_threads(n_jobs)
     start = smooth_fill(frame.values, missing)
     if dictionary is None:
         filled = _learn_and_fill(start, missing, patch_size, step, max_iter, n_jobs)
@@ -127,10 +128,10 @@ def _learn_and_fill(
     size = (side, side) if isinstance(side, int) else tuple(side)
     layers = []
     for c in range(start.shape[2]):
-        layer, atoms = start[:, :, [c]], np.kron(cosines(size[0]), cosines(size[1])).astype(np.float32)
+        layer, atoms = start[:, :, [c]], cosine_patches(*size)
         for turn in range(_TURNS):
-            if turn:
-                sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=turn)
+            sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)
+            if turn and sample.any():
                 model = learn_dictionary(sample, init=atoms, shares=SPARSE_SHARES, max_iter=20, n_jobs=n_jobs)
                 atoms = model.components_
             layer = threshold_fill(start[:, :, [c]], missing, atoms, size, step or 1, max_iter, n_jobs)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dct
+
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning
 
 # Keeping few codes moves the atoms fast, keeping many refines them: the faces of docs/theory gain .4 dB
@@ -61,3 +65,9 @@ def learn_dictionary(
         model = OrthogonalDictionaryLearning(init=init, keep=share, max_iter=max_iter, n_jobs=n_jobs)
         init = model.fit(patches).components_
     return model
+
+
+def cosine_patches(height: int, width: int) -> NDArray[np.float32]:
+    """The orthonormal cosine basis of patches, an atom a row."""
+    lines, columns = (dct(np.eye(n), axis=0, norm="ortho") for n in (height, width))
+    return np.kron(lines, columns).astype(np.float32)

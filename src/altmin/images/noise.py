@@ -55,7 +55,8 @@ def noise_of_channels(values: NDArray[Any], patch_size: int = 8) -> float:
     variances = []
     for c in range(values.shape[2]):
         X = Patches(values[:, :, c], size).sample(_SAMPLE, seed=0).astype(np.float64)
-        variances.append(_noise_variance(np.linalg.eigvalsh(np.cov(X.T).reshape(size**2, size**2))))
+        X -= X.mean(axis=0)
+        variances.append(_noise_variance(np.linalg.eigvalsh(X.T @ X / len(X))))
     return float(np.sqrt(np.mean(variances)))
 
 

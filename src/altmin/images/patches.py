@@ -6,14 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from altmin.contract import Block, Info
-from altmin.engine import Source, make_plan
+from altmin.engine import Source
+from altmin.engine.plan import allowed_threads, block_rows
 from altmin.engine.reduce import map_in_order
 from altmin.engine.sources import Table
 from altmin.images.frame import check_image
@@ -53,7 +55,7 @@ class Patches(Source):
         Height and width of a patch.
     step : int or 'tile'
         Distance of neighbouring patches; 'tile' puts them side by side. The last patch of a line always
-        ends at the border, so every pixel is covered.
+        ends at the border.
     center : bool
         Whether to take out the mean of each patch (of each of its channels).
 
@@ -121,7 +123,7 @@ class Patches(Source):
             rows = slice(cuts[number], cuts[number + 1])
             if rows.start < rows.stop:
                 tops, lefts = grid.corners(ids[rows] - self.bounds[number])
-                gather(grid.image, tops, lefts, self.width, self.center, out[rows], means[rows])
+                gather(_flat(grid.image), tops, lefts, self.width, self.center, out[rows], means[rows])
         return out, means
 
     def sample(self, n: int, seed: int) -> NDArray[Any]:
@@ -140,39 +142,40 @@ class Patches(Source):
             ``estimate(X, rows) -> (Y, weights)``: new (centred) patches of those rows, and what each
             counts in the average.
         n_jobs : int or None
-            Threads; the result doesn't depend on it.
+            Threads (a positive number, or None); the result doesn't depend on it.
 
         Returns
         -------
         ndarray of shape (H, W, C)
-            The image.
+            The image; pixels that no patch covers (steps beyond the size) are as they were.
         """
         (grid,) = self.grids
         canvas = np.zeros(grid.image.shape, self.dtype)
         total = np.zeros(grid.image.shape[:2], self.dtype)
-        plan = make_plan(self.info, n_jobs)
+        height, n_threads = block_rows(self.info), n_jobs or allowed_threads(n_jobs)
 
         def strip(block: Block) -> tuple[int, NDArray[Any], NDArray[Any]]:
-            ids = np.arange(block.start, min(block.start + plan.block_rows, self.n_rows))
+            ids = np.arange(block.start, min(block.start + height, self.n_rows))
             X, means = self.gather(ids)
             Y, weights = estimate(X, slice(block.start, block.start + len(ids)))
             tops, lefts = grid.corners(ids)
             shape = (int(tops[-1] - tops[0]) + self.height, canvas.shape[1])
             part, mass = np.zeros((*shape, self.channels), self.dtype), np.zeros(shape, self.dtype)
-            scatter_add(Y, means, weights, tops - tops[0], lefts, self.width, part, mass)
+            scatter_add(Y, means, weights, tops - tops[0], lefts, self.width, _flat(part), mass)
             return int(tops[0]), part, mass
 
         def blocks() -> Iterator[Block]:
-            for index, start in enumerate(range(0, self.n_rows, plan.block_rows)):
+            for index, start in enumerate(range(0, self.n_rows, height)):
                 yield Block(index, start, None)
 
         with ExitStack() as stack:
-            stack.enter_context(threadpool_limits(1))
-            pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
-            for _, (top, part, mass) in map_in_order(strip, blocks(), pool, 2 * plan.n_threads):
+            stack.enter_context(_blas().limit(limits=1))
+            pool = stack.enter_context(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
+            for _, (top, part, mass) in map_in_order(strip, blocks(), pool, 2 * n_threads):
                 canvas[top : top + len(part)] += part
                 total[top : top + len(mass)] += mass
-        return canvas / total[:, :, None]
+        mass = np.broadcast_to(total[:, :, None], canvas.shape)
+        return np.divide(canvas, mass, out=grid.image.copy(), where=mass > 0)
 
     def _grid(self, frame: NDArray[Any], step: int | Literal["tile"]) -> _Grid:
         image = np.ascontiguousarray(frame.reshape(*frame.shape[:2], -1), dtype=self.dtype)
@@ -187,3 +190,14 @@ class Patches(Source):
             for extent, size, s in zip(image.shape[:2], sizes, steps, strict=True)
         )
         return _Grid(image, tops, lefts)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """BLAS of NumPy, looked for once: a search takes longer than a small image."""
+    return ThreadpoolController()
+
+
+def _flat(image: NDArray[Any]) -> NDArray[Any]:
+    """Channels of a pixel side by side: (H, W * C)."""
+    return image.reshape(len(image), -1)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from altmin.engine.plan import allowed_threads
 from altmin.images.frame import as_frame
 from altmin.images.patches import Patches
 from altmin.kernels.pursuit import Pursuit
@@ -65,6 +66,7 @@ def reconstruct(
     size, layers = split_channels(frame.values, D, patch_size)
     if not 1 <= n_nonzero_coefs <= len(D):
         raise ValueError(f"n_nonzero_coefs is {n_nonzero_coefs}; allowed is 1 to the {len(D)} atoms")
+    n_jobs = allowed_threads(n_jobs)
     pursuit = Pursuit(D, n_nonzero_coefs, selection)
 
     def code(X: NDArray[Any], rows: slice) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -1,6 +1,7 @@
-"""Errors up to what a model leaves free: order, sign and scale of the components."""
+"""Errors up to what a model leaves free (order, sign, scale of the components), and of images."""
 
 from altmin.metrics.dictionaries import atom_error, crosstalk, support_recovery
+from altmin.metrics.images import psnr, ssim
 from altmin.metrics.matching import match_components, sine_errors, total_correlation_error
 from altmin.metrics.ranking import ndcg_at_k, recall_at_k
 
@@ -10,7 +11,9 @@ __all__ = [
     "match_components",
     "ndcg_at_k",
     "recall_at_k",
+    "psnr",
     "sine_errors",
+    "ssim",
     "support_recovery",
     "total_correlation_error",
 ]
