@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 
 from altmin import ApproximateDictionaryLearning
 from altmin.algorithms.exact_peeling import peel_steps
-from altmin.algorithms.peeling import PeelPlan
+from altmin.algorithms.peel_plan import PeelPlan
 from altmin.algorithms.rows import unit_rows
 from altmin.datasets import make_planted_sparse, make_plateau
 from altmin.experiments.peers.dictionaries import ksvd_dictionary, relative_error, spams_dictionary

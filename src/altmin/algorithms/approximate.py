@@ -21,16 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.exact_peeling import peel_all
+from altmin.algorithms.peel_plan import PeelPlan, levels, practical_plan
 from altmin.algorithms.peeling import (
-    PeelPlan,
     PeelState,
     begin_peeling,
-    levels,
     peel_codes,
     peel_round,
     peel_sample,
     peel_update,
-    practical_plan,
 )
 from altmin.algorithms.rows import row_weights, squares_left, unit_rows
 from altmin.algorithms.sweeps import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.algorithms.peeling import PeelPlan, levels
+from altmin.algorithms.peel_plan import PeelPlan, levels
 from altmin.kernels.correlation import RowScores, tie
 from altmin.kernels.peel import keep_hits, peel_rows
 

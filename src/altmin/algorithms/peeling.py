@@ -22,12 +22,14 @@ Per row only the support and its codes are kept, as row columns.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.peel_plan import PeelPlan, levels
 from altmin.algorithms.rows import reservoir, row_weights, squares_left, unit_rows
 from altmin.contract import Block, Round, Stats, record
 from altmin.kernels.correlation import score_candidates, tie
@@ -35,44 +37,7 @@ from altmin.kernels.peel import keep_hits, peel_rows, subtract_codes
 
 COLUMNS = ("peel_atoms", "peel_codes", "peel_counts")
 _DISTINCT = 0.5  # directions of one round have at most this cosine
-_LEAST_ROWS = 4096  # practical peeling looks at this many rows at least,
-_USES = 256  # and at so many that an atom is used this often if all are used alike
 _COMPARABLE = 0.5  # and at least this share of the best one's value
-
-
-@record
-class PeelPlan:
-    """Thresholds and sizes of the peeling.
-
-    ``relax`` turns tau into the threshold that scores candidates, relax tau^2 (Theorem 6). Rows join an
-    atom above that same threshold in theory mode, above tau itself in practice (``strict``).
-    """
-
-    n_atoms: int
-    n_nonzero: int
-    tau: float = 0.5
-    decay: float = 0.8
-    floor: float = 0.02
-    relax: float = 0.5
-    strict: bool = True
-    n_candidates: int = 64
-    batch: int = 8
-    refine: int = 4
-    min_support: int = 5
-    n_rows: int = 4096  # rows that practical peeling looks at
-
-
-def practical_plan(n_atoms: int, n_nonzero: int, n_rows: int) -> PeelPlan:
-    """Sizes that worked on planted data of many shapes."""
-    batch = int(np.clip(n_atoms // 12, 1, 32))
-    return PeelPlan(
-        n_atoms=n_atoms,
-        n_nonzero=min(n_nonzero, n_atoms),
-        batch=batch,
-        n_candidates=8 * max(batch, 8),
-        min_support=int(np.clip(n_rows * n_nonzero // (8 * n_atoms), 1, 5)),
-        n_rows=max(_LEAST_ROWS, _USES * n_atoms // n_nonzero),
-    )
 
 
 @record
@@ -107,12 +72,6 @@ def peel_round(plan: PeelPlan, peel: PeelState) -> Round:
 def begin_peeling(plan: PeelPlan, n_features: int, dtype: Any) -> PeelState:
     """Nothing peeled yet; the first pass draws candidates."""
     return PeelState("sample", plan.tau, np.zeros((0, n_features), dtype))
-
-
-def levels(plan: PeelPlan, tau: float) -> tuple[float, float]:
-    """Thresholds of the squared correlation: for scoring candidates, and for joining an atom."""
-    relaxed = plan.relax * tau * tau
-    return relaxed, tau if plan.strict else relaxed
 
 
 def peel_update(plan: PeelPlan, peel: PeelState, stats: Stats) -> PeelState:
@@ -180,13 +139,14 @@ def peel_sample(algorithm: Any, state: Any, U: NDArray[Any], w: NDArray[Any]) ->
     plan = algorithm.plan
     peel = begin_peeling(plan, U.shape[1], U.dtype)
     columns: dict[str, Any] = {}
-    number = 0
+    left, number = None, 0
     while peel.step != "done":
         step = peel_round(plan, peel)
-        block = Block(0, 0, U, weight=w, columns=columns, key=(state.seed, number))
+        block = Block(0, 0, U, weight=w, second=left, columns=columns, key=(state.seed, number))
         stats = step.map(algorithm, replace(state, peel=peel), block)
         if step.writes:
             stats, columns = stats
+            left = _left(U, columns, peel.atoms)
         peel = peel_update(plan, peel, stats)
         number += 1
     return peel
@@ -231,8 +191,7 @@ def peel_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str,
     U, w = _weighted(algorithm, state, block)
     peel = state.peel
     atoms, codes, counts = (np.array(block.columns[name]) for name in COLUMNS)
-    Z = U.copy()
-    subtract_codes(Z, atoms, codes, counts, peel.atoms)
+    Z = _left(U, block.columns, peel.atoms)
     joining = tie(levels(algorithm.plan, peel.tau)[1], U.dtype)
     peel_rows(U, Z, peel.atoms, _gram(peel.atoms), peel.n_peeled, joining, atoms, codes, counts)
     stats = _after(algorithm, block, Z, w, counts)
@@ -260,10 +219,15 @@ def _weighted(algorithm: Any, state: Any, block: Block) -> tuple[NDArray[Any], N
 def _residuals(algorithm: Any, state: Any, block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
     """What is left of a block's rows; rows whose support is full have left the game."""
     U, w = _weighted(algorithm, state, block)
-    atoms, codes, counts = (block.columns[name] for name in COLUMNS)
+    Z = block.second if block.second is not None else _left(U, block.columns, state.peel.atoms)
+    return Z, np.where(block.columns["peel_counts"] < algorithm.plan.n_nonzero, w, 0.0)
+
+
+def _left(U: NDArray[Any], columns: Mapping[str, NDArray[Any]], D: NDArray[Any]) -> NDArray[Any]:
+    """Rows less what their codes explain."""
     Z = U.copy()
-    subtract_codes(Z, atoms, codes, counts, state.peel.atoms)
-    return Z, np.where(counts < algorithm.plan.n_nonzero, w, 0.0)
+    subtract_codes(Z, *(columns[name] for name in COLUMNS), D)
+    return Z
 
 
 def _after(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.approximate import ApproximateDictionary, ApproximateState
-from altmin.algorithms.peeling import PeelPlan, practical_plan
+from altmin.algorithms.peel_plan import practical_plan, theory_drop, theory_plan
 from altmin.algorithms.rows import squares_left, unit_rows
 from altmin.algorithms.sweeps import SweepPlan
 from altmin.contract import Block
@@ -28,7 +27,6 @@ from altmin.kernels.peel import subtract_codes
 
 _EXACT_ROWS = 512  # 'auto' peels exactly up to here in practice,
 _EXACT_ROWS_THEORY = 20_000  # and here in theory mode, where the guarantee is the point
-_MOST_CANDIDATES = 1024
 
 
 class ApproximateDictionaryLearning(ComponentsEstimator):
@@ -211,24 +209,10 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
 
     def _theory(self, k: int, d: int, n: int, shared: dict[str, Any]) -> ApproximateDictionary:
         """Constants of Theorems 4, 7 and 9 as corrected; (alpha, beta) of our Theorem 6."""
-        m, bound = self.n_components or d, float(self.coefficient_bound)
-        eps = self.target_error or 0.3
-        tau = eps**2 / (16 * k * bound)  # Lemma 13
-        beta = 0.5 * tau
-        drop = beta * eps**3 / (16 * m * bound) if self.contamination else 0.0
-        candidates = ceil(2 * 16 * m * bound * np.log(1 / 0.05) / (0.5 * eps**2))
-        plan = PeelPlan(
-            n_atoms=ceil(16 * m * bound / (beta * eps)),
-            n_nonzero=min(d, ceil(1 / (0.5 * tau**2))),
-            tau=tau,
-            decay=1.0,
-            floor=0.0,
-            strict=False,
-            batch=1,
-            n_candidates=min(candidates, _MOST_CANDIDATES),
-            min_support=1,
-        )
+        m, bound, eps = self.n_components or d, float(self.coefficient_bound), self.target_error or 0.3
+        drop = theory_drop(m, k, bound, eps) if self.contamination else 0.0
         exact = self.peeling == "exact" or (self.peeling == "auto" and n <= _EXACT_ROWS_THEORY)
+        plan = theory_plan(m, k, bound, eps, d)
         return ApproximateDictionary(plan, None, exact=exact, stop_drop=drop, stop_error=eps, **shared)
 
     def _start(self, n_features: int) -> NDArray[Any] | None:
