@@ -17,6 +17,7 @@ from altmin import (
     AND,
     ApproximateDictionaryLearning,
     CompleteDictionaryLearning,
+    FactorizationMachineClassifier,
     FactorizationMachineRegressor,
     OnlineDictionaryLearning,
     OrthogonalDictionaryLearning,
@@ -34,6 +35,7 @@ ESTIMATORS = [
     CompleteDictionaryLearning(max_iter=15),
     OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
+    FactorizationMachineClassifier(2, random_state=0),
     RankOneSensing(2, random_state=0),
     PhaseRetrieval(random_state=0),
 ]
