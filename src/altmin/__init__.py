@@ -20,6 +20,7 @@ _HOMES = {
     "SparseCoder": "altmin.estimators.sparse_coder",
     "hard_threshold": "altmin.kernels.thresholds",
     "hypercontractive_norm": "altmin.algorithms.hypercontractive",
+    "FactorizationMachineClassifier": "altmin.estimators.machine_classifier",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
     "RankOneSensing": "altmin.estimators.sensing",
     "PhaseRetrieval": "altmin.estimators.phase_retrieval",

@@ -12,6 +12,9 @@ from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDic
 from altmin.estimators.factorization_machine import (
     FactorizationMachineRegressor as FactorizationMachineRegressor,
 )
+from altmin.estimators.machine_classifier import (
+    FactorizationMachineClassifier as FactorizationMachineClassifier,
+)
 from altmin.estimators.matrix_completion import InductiveMatrixCompletion as InductiveMatrixCompletion
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save

@@ -17,6 +17,7 @@ from altmin import (
     AND,
     ApproximateDictionaryLearning,
     CompleteDictionaryLearning,
+    FactorizationMachineClassifier,
     FactorizationMachineRegressor,
     OnlineDictionaryLearning,
     OrthogonalDictionaryLearning,
@@ -25,6 +26,8 @@ from altmin import (
 )
 
 # InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
+pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have)")
+
 ESTIMATORS = [
     AND(2, max_iter=20),
     ApproximateDictionaryLearning(3, max_iter=10),
@@ -32,6 +35,7 @@ ESTIMATORS = [
     CompleteDictionaryLearning(max_iter=15),
     OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
+    FactorizationMachineClassifier(2, random_state=0),
     RankOneSensing(2, random_state=0),
     PhaseRetrieval(random_state=0),
 ]

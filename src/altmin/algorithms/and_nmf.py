@@ -243,7 +243,7 @@ class AndNmf:
         full[: len(A)] = A
         state = replace(state, A=full, picks=None)
         inexact = self.schedule is not None and not state.view.exact
-        if inexact or (state.one_way and not self.online):
+        if inexact or state.one_way:
             state = lift(state)
         if self.schedule is None:
             norms = np.linalg.norm(state.A, axis=1)
@@ -277,7 +277,7 @@ class AndNmf:
         if state.pending is not None:
             stats = combine(state.pending, stats)
         if self.online and self.batch_size is not None and stats["totals"][0] < self.batch_size:
-            return replace(lift(state), pending=stats, phase="wait")
+            return replace(state, pending=stats, phase="wait")
         G, B = stats["G"], stats["B"]
         B = np.pad(B, ((0, 0), (0, state.A.shape[1] - B.shape[1])))
         A = gradient_steps(state.A, G, B, self.inner_steps, self.step)
@@ -297,7 +297,7 @@ class AndNmf:
             after = replace(after, squares=stats["squares"], residual=float(max(left, 0.0)))
         after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
         after = replace(after, decoder=self._decoder(after))
-        return replace(lift(after), phase="wait") if self.online else after
+        return replace(after, phase="wait") if self.online else after
 
     def _scheduled(self, state: AndState, stats: Stats) -> AndState:
         """The paper's thresholds, start / decay^stage."""

@@ -45,6 +45,7 @@ from altmin.algorithms.dictionary_steps import (
     WORST_CONDITION,
     code_map,
     covariance_map,
+    evidence_rows,
     extent_map,
     fallen_thresholds,
     least_squares_decoder,
@@ -52,6 +53,7 @@ from altmin.algorithms.dictionary_steps import (
     power_of_two,
     pursuit_map,
     residual_map,
+    sample_map,
     whitening,
 )
 from altmin.contract import All, Done, Info, Next, Round, Rows, Stats, Take, record
@@ -110,6 +112,7 @@ class CompleteState:
     tried: int = 0
     residual: float = np.inf
     total: float = 0.0
+    sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
 @record
@@ -155,6 +158,8 @@ class Complete:
                 return Round(pursuit_map, rows=self._batch(), name="pursuit", iteration=True)
             case "residual":
                 return Round(residual_map, name="residual")
+            case "evidence":
+                return Round(sample_map, rows=evidence_rows(state.n_rows, len(state.atoms)), name="evidence")
         if state.converged:
             return Done("converged")
         return Done(
@@ -193,8 +198,10 @@ class Complete:
                 return self._judged(state, float(np.mean(mean_absolute(stats))))
             case "pursuit":
                 return self._pursue(state, stats)
+            case "evidence":
+                return replace(state, phase="done", sample=stats["codes"].value)
         names = ("residual", "total", "counts", "squares")
-        return replace(state, phase="done", **{name: stats[name] for name in names})
+        return replace(state, phase="evidence", **{name: stats[name] for name in names})
 
     def finish(self, state: CompleteState) -> CompleteState:
         """Take the best candidate, and close with one pass for its codes and residual."""

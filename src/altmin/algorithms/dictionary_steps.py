@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from altmin.contract import Block, Max, Stats
+from altmin.contract import Block, Concat, Max, Stats, Take
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, keep_large, magnitude_histogram
@@ -109,6 +109,17 @@ def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
         "counts": counts,
         "squares": squares,
     }
+
+
+def sample_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Codes of some rows before any threshold: what the guarantee looks at."""
+    return {"codes": Concat(times(block.X, state.decoder))}
+
+
+def evidence_rows(n_rows: int, n_components: int) -> Take:
+    """Rows for the guarantee, evenly over the data: enough to see a span of all atoms."""
+    n = min(n_rows, max(1000, 12 * n_components))
+    return Take(np.unique(np.linspace(0, n_rows - 1, n).astype(np.intp)))
 
 
 def noise_level(magnitudes: NDArray[Any], density: float) -> float:

@@ -17,10 +17,12 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator, split_source
 from altmin.estimators._categories import encode, encoded_names, has_categories, learn_categories
+from altmin.estimators._machine_report import column_units, difference, report, sample, swept_report
 from altmin.estimators._quadratic import auto_batch, regression_target
 from altmin.estimators._sweeps import looks_one_hot, refine
+from altmin.guarantees.report import GuaranteeReport
 
 _UNLIMITED = 1 << 60
 
@@ -98,6 +100,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
     References
     ----------
@@ -185,10 +189,12 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         if looks_one_hot(source):
             self._sweep(source, start=None)
             return self
-        result = self._run(self._algorithm(source), source)
-        self._adopt(result)
+        algorithm = self._algorithm(source)
+        self._adopt(self._run(algorithm, source))
         if self.refine == "als":
             self._sweep(source, start=self._model)
+        else:
+            self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -224,6 +230,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             source = Source([*(Table(*part) for part in kept), *source.pieces], source.dtype)
         result = self._run(algorithm, source, state, max_iter=_UNLIMITED, checkpoint=None, tol=0.0)
         self._adopt(result)
+        self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
         enough = not isinstance(source, Source) or source.n_rows >= 4 * (source.info.n_features + 8)
         done = enough or (known is not None and not kept)
         self._kept = () if done else tuple(_parts(piece) for piece in source.pieces)  # type: ignore[union-attr]
@@ -246,6 +253,45 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             total=total,
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
+
+    def guarantee(self, X: Any, y: Any, *, effort: str = "cheap") -> GuaranteeReport:
+        """Whether w and M were found, judged on rows of the same kind as those of ``fit``.
+
+        Parameters
+        ----------
+        X : as in ``fit``, not a stream
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their target.
+        effort : {'cheap', 'full'}
+            'full' fits halves of the rows again and compares.
+
+        Returns
+        -------
+        GuaranteeReport
+            Verdict and conditions.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        source = self._open_encoded(X, regression_target(self, X, y), None, reset=False)
+        if not hasattr(self, "_state"):
+            return self.guarantee_
+        algorithm = self._algorithm(source)
+        if effort == "cheap" or not isinstance(source, Source):
+            return report(algorithm, self._state, self._model, source, self._losses)
+        halves = [source.subset(ids) for ids in split_source(source, 2, 0)]
+        unit = column_units(sample(source, 3000)[0])
+        apart = []
+        for half in halves:
+            again = self._run(algorithm, half, checkpoint=None)
+            found = user_model(again.state.lens, again.state.model, self.fit_intercept)
+            apart.append(difference(self._model, found, unit))
+        return report(algorithm, self._state, self._model, source, self._losses, halves=max(apart))
+
+    @property
+    def _losses(self) -> list[float]:
+        return [row["loss"] for row in self.history_]
 
     def _adopt(self, result: Result) -> None:
         self._set_run(result)
@@ -270,6 +316,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
         self.loss_ = losses[-1]
         self.unidentified_ = np.flatnonzero(binary)
+        self.guarantee_ = swept_report(self.loss_)
         self._set_model(model)
 
     def _set_model(self, model: UserModel) -> None:

@@ -76,6 +76,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         One row a block.
     outcome_ : Outcome
         How the last call ended.
+    guarantee_ : GuaranteeReport
+        Whether the last search found the true atoms.
 
     References
     ----------
@@ -246,6 +248,10 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.outcome_ = result.outcome
         self._state = replace(state, n_rows=state.n_rows + self.n_samples_seen_)
         self._set_fit(self._state)
+        order = np.arange(k)
+        if self.n_searches_ > 1:
+            order = match_components(result.state.atoms, self.components_)[0]
+        self._set_guarantee(result.state, order, result.state.agreeing, theorem=3)
 
     def _set_fit(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))

@@ -74,6 +74,8 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         One row a pass.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
     References
     ----------
@@ -172,6 +174,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
+        self._set_guarantee(state, order, None, theorem=1)
 
     def _decoder(self) -> np.ndarray:
         return self.components_.T

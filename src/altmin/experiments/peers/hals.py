@@ -13,21 +13,23 @@ from altmin.kernels.compiled import compiled
 
 @compiled
 def update_rows(F, G, B, smallest):  # type: ignore[no-untyped-def] # numba
-    """F_i <- max(F_i + (B_i - (G F)_i) / G_ii, smallest), one row after the other, contiguous memory."""
+    """F_i <- max(F_i + (B_i - (G F)_i) / G_ii, smallest), row after row, in columns that fit the cache."""
     D, n = F.shape
-    row = np.empty(n)
-    for i in range(D):
-        if G[i, i] <= 0.0:
-            continue
-        for c in range(n):
-            row[c] = B[i, c]
-        for j in range(D):
-            g = G[i, j]
-            if g != 0.0:
-                for c in range(n):
-                    row[c] -= g * F[j, c]
-        for c in range(n):
-            F[i, c] = max(F[i, c] + row[c] / G[i, i], smallest)
+    width = 64
+    row = np.empty(width)
+    for low in range(0, n, width):
+        m = min(width, n - low)
+        for i in range(D):
+            if G[i, i] <= 0.0:
+                continue
+            for c in range(m):
+                row[c] = B[i, low + c]
+            for j in range(D):
+                g = G[i, j]
+                for c in range(m):
+                    row[c] -= g * F[j, low + c]
+            for c in range(m):
+                F[i, low + c] = max(F[i, low + c] + row[c] / G[i, i], smallest)
 
 
 def hals(X: NDArray[Any], start: NDArray[Any], n_iter: int) -> Iterator[NDArray[Any]]:
