@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,9 +75,8 @@ def and_figure_1(quick: bool = False) -> Evidence:
         }
         if name != "NEG":  # the others need non-negative data
             for peer, steps in peers.items():
-                lines[peer] = nmf.follow(
-                    steps(problem.X, problem.start), lambda A, p=problem: _error(p, A), budget
-                )
+                watch = partial(_error, problem)
+                lines[peer] = nmf.follow(steps(problem.X, problem.start), watch, budget)
         panels[name] = lines
     last = {f"{p}: {name}": curve[-1][1] for p, lines in panels.items() for name, curve in lines.items()}
     recovered = [last[f"{p}: AND, paper's schedule"] < 1e-2 for p in ("DIR", "CTM", "NEG")]
@@ -102,7 +102,8 @@ def and_figure_2_thresholds(quick: bool = False) -> Evidence:
     """The paper's schedule against constants .1, .01, .001."""
     n, W, D = _sizes(quick)
     stages = (10, 50, 100, 200)
-    panels, measured = {}, {}
+    panels: dict[str, dict[str, nmf.Curve]] = {}
+    measured: dict[str, float] = {}
     for name, problem in {
         "DIR": make_dir(n, W, D, random_state=0),
         "CTM": make_ctm(n, W, D, random_state=0),
