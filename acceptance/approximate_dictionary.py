@@ -11,7 +11,7 @@ from altmin.algorithms.exact_peeling import peel_steps
 from altmin.algorithms.peel_plan import PeelPlan
 from altmin.algorithms.rows import unit_rows
 from altmin.datasets import make_planted_sparse, make_plateau
-from altmin.experiments.peers.dictionaries import ksvd_dictionary, relative_error, spams_dictionary
+from altmin.experiments.peers.sparse_dictionaries import ksvd_dictionary, relative_error, spams_dictionary
 from altmin.metrics import match_components
 
 SEEDS = range(10)

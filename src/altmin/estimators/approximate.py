@@ -284,7 +284,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         )
         return cheap_report(fit)
 
-    def guarantee(self, X: Any, effort: str = "cheap") -> GuaranteeReport:
+    def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
         """The guarantee report, with further fits where ``effort`` is 'full'.
 
         Parameters

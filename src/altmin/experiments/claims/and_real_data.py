@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from altmin import AND
 from altmin.experiments.ledger import Evidence, claim, judge
-from altmin.experiments.pictures import image_rows
+from altmin.experiments.curves import image_rows
 
 
 def _missing(what: str) -> Evidence:

@@ -7,7 +7,7 @@ import numpy as np
 from altmin import AND
 from altmin.datasets import make_binary, make_dir
 from altmin.experiments.ledger import Evidence, claim, judge
-from altmin.experiments.pictures import curves
+from altmin.experiments.curves import curves
 from altmin.metrics import total_correlation_error
 
 

@@ -15,7 +15,7 @@ from altmin.datasets import make_planted_sparse
 from altmin.datasets.planted_sparse import PlantedSparse, replace_by_outliers
 from altmin.estimators.approximate import ApproximateDictionaryLearning
 from altmin.experiments.ledger import Evidence, claim, judge
-from altmin.experiments.peers import dictionaries as peers
+from altmin.experiments.peers import sparse_dictionaries as peers
 
 PAPER = "approximate-dictionary-learning"
 Learner = Callable[[NDArray[Any], int, int], NDArray[Any]]
