@@ -12,9 +12,9 @@ import numpy as np
 from altmin import AND
 from altmin.datasets import make_ctm, make_dir, make_neg
 from altmin.datasets.nonnegative import Planted
+from altmin.experiments.curves import curves
 from altmin.experiments.ledger import Evidence, claim, judge
 from altmin.experiments.peers import nmf
-from altmin.experiments.curves import curves
 from altmin.metrics import total_correlation_error
 
 _SCHEDULE: dict[str, Any] = {"thresholds": (0.1, 1.1), "inner_steps": 50}

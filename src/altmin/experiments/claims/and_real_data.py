@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin import AND
-from altmin.experiments.ledger import Evidence, claim, judge
 from altmin.experiments.curves import image_rows
+from altmin.experiments.ledger import Evidence, claim, judge
 
 
 def _missing(what: str) -> Evidence:

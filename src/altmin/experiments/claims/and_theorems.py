@@ -6,8 +6,8 @@ import numpy as np
 
 from altmin import AND
 from altmin.datasets import make_binary, make_dir
-from altmin.experiments.ledger import Evidence, claim, judge
 from altmin.experiments.curves import curves
+from altmin.experiments.ledger import Evidence, claim, judge
 from altmin.metrics import total_correlation_error
 
 

@@ -19,8 +19,8 @@ def parts_of_digits() -> Story:
     explained = 1 - (model.reconstruction_err_ / np.linalg.norm(X)) ** 2
     return Story(
         "What are handwritten digits made of?",
-        f"16 parts, added in non-negative amounts, explain {explained:.0%} of 1797 digits. Whether they are *the* "
-        "parts is what the guarantee report says.",
+        f"16 parts, added in non-negative amounts, explain {explained:.0%} of 1797 digits. Whether they are "
+        "the true parts is what the guarantee report says.",
         "altmin.AND(16, nonnegative_components=True, decoder='nnls').fit(load_digits().data)",
         {"digits": plot_components(model.components_, (8, 8), columns=8, title="16 parts")},
         model=model,
@@ -43,8 +43,8 @@ def noise() -> Story:
     named = {f"{name}: {psnr(image, clean):.1f} dB": image for name, image in shown.items()}
     return Story(
         "Can the noise be told from the picture?",
-        f"Noise of unknown strength on a photograph: altmin learns a transform from the noisy picture itself and "
-        f"reaches {psnr(ours, clean):.1f} dB; scikit-image's wavelets {psnr(other, clean):.1f} dB.",
+        f"Noise of unknown strength on a photograph: altmin learns a transform from the noisy picture itself "
+        f"and reaches {psnr(ours, clean):.1f} dB; scikit-image's wavelets {psnr(other, clean):.1f} dB.",
         "altmin.images.denoise(noisy)",
         {"denoised": _side_by_side(named)},
     )
@@ -68,7 +68,8 @@ def holes() -> Story:
     }
     return Story(
         "What stood where the pixels are missing?",
-        f"Half of the pixels are gone at random; filled in from the other half to {psnr(filled, clean):.1f} dB.",
+        f"Half of the pixels are gone at random; filled in from the other half to "
+        f"{psnr(filled, clean):.1f} dB.",
         "altmin.images.inpaint(image, missing)",
         {"inpainted": _side_by_side(named)},
     )
@@ -91,8 +92,8 @@ def strangers() -> Story:
     worst = np.argsort(-model.outlier_scores_)[:16]
     return Story(
         "Which images don't belong?",
-        f"In a tenth of the digits the pixels were shuffled. A dictionary that leaves out what it can't explain "
-        f"ranks shuffled above true digits in {area:.1%} of all pairs.",
+        f"In a tenth of the digits the pixels were shuffled. A dictionary that leaves out what it can't "
+        f"explain ranks shuffled above true digits in {area:.1%} of all pairs.",
         "altmin.ApproximateDictionaryLearning(40, n_nonzero_coefs=5, contamination=.1).fit(X)",
         {"outliers": plot_components(X[worst], (8, 8), columns=8, title="the 16 most outlying images")},
         model=model,

@@ -76,8 +76,8 @@ def dictionary() -> Story:
     return Story(
         "Which 50 atoms were these signals mixed from?",
         f"altmin finds all 50 atoms to rounding (error {rows[0]['largest error of an atom']:.0e}) in "
-        f"{seconds:.1f} s; of scikit-learn's 50 atoms {rows[1]['atoms above .99 correlation']} come above .99 "
-        f"correlation in {peer_seconds:.1f} s.",
+        f"{seconds:.1f} s; of scikit-learn's 50 atoms {rows[1]['atoms above .99 correlation']} come above "
+        f".99 correlation in {peer_seconds:.1f} s.",
         "altmin.CompleteDictionaryLearning().fit(X)",
         rows=rows,
         model=model,
@@ -96,8 +96,8 @@ def quadratic() -> Story:
     ours, theirs = (m.score(problem.X[fresh], problem.y[fresh]) for m in (model, ridge))
     return Story(
         "Which quadratic law do these rows obey?",
-        f"A law with products of 50 variables, seen through 15000 rows: altmin's factorization machine explains "
-        f"{ours:.6f} of new rows in {seconds:.1f} s, a linear model {max(theirs, 0):.2f}.",
+        f"A law with products of 50 variables, seen through 15000 rows: altmin's factorization machine "
+        f"explains {ours:.6f} of new rows in {seconds:.1f} s, a linear model {max(theirs, 0):.2f}.",
         "altmin.FactorizationMachineRegressor(3).fit(X, y)",
         model=model,
     )
@@ -113,8 +113,8 @@ def phases() -> Story:
     error = min(np.linalg.norm(model.signal_ - s * signal) for s in (1, -1)) / np.linalg.norm(signal)
     return Story(
         "Which signal gave these intensities?",
-        f"800 squared measurements of a signal of length 100, all signs lost: found again to a relative error of "
-        f"{error:.0e} in {seconds:.1f} s (up to one global sign, which nothing can tell).",
+        f"800 squared measurements of a signal of length 100, all signs lost: found again to a relative "
+        f"error of {error:.0e} in {seconds:.1f} s (up to one global sign, which nothing can tell).",
         "altmin.PhaseRetrieval().fit(X, intensities)",
         model=model,
     )
