@@ -36,13 +36,13 @@ from altmin.algorithms.moments import (
     second_lens,
     shape_map,
     split_diagonal,
-    weights_of,
     whitened_lens,
     whitened_map,
 )
+from altmin.algorithms.one_pass_maps import power_map, score_map, u_map, v_map
 from altmin.algorithms.pace import SMALLEST_CUT, batch_noise, pace
 from altmin.algorithms.quadratic import Quadratic
-from altmin.contract import All, Block, Done, Info, Next, Round, Rows, Same, Stats, record
+from altmin.contract import All, Done, Info, Next, Round, Rows, Same, Stats, record
 
 _POWER_ROUNDS = 5
 _LOST = 1e6  # a loss of so many variances of y is past saving
@@ -366,83 +366,3 @@ class OnePass:
 
 _DIVERGED = "the printed step blew up: its theory needs independent standard Gaussian features"
 _SETTLED = "no step lowers the loss any more"
-
-
-def project(state: OnePassState, block: Block) -> NDArray[Any]:
-    """Z times the factors of the round."""
-    factors = state.factors.astype(block.X.dtype, copy=False)
-    return np.asarray(block.X @ factors) - (state.lens.centre @ state.factors).astype(block.X.dtype)
-
-
-def u_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Residual of the fresh rows, its moments, and Z' [r*ZU, r]."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    r = state.model.residual(target, P, algorithm.intercept)
-    linear = target - P[:, 2 * k + 1]
-    stats = _sums(state, block, r, P[:, :k], with_residual=True)
-    w = weights_of(block)
-    rr, ll = np.square(r, dtype=np.float64), np.square(linear, dtype=np.float64)
-    return {
-        **stats,
-        "rows": int(np.count_nonzero(w)),
-        "rr": float(w @ rr),
-        "rrrr": float(w @ (rr * rr)),
-        "ll": float(w @ ll),
-        "dd": float(w @ np.square(rr - ll)),
-    }
-
-
-def power_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """The same for the start, where M is still zero."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    return _sums(
-        state, block, state.model.residual(target, P, algorithm.intercept), P[:, :k], with_residual=True
-    )
-
-
-def v_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Z' [r*ZU] with the new U and the residual of the old model."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    r = state.model.residual(target, P, algorithm.intercept)
-    return _sums(state, block, r, P[:, 2 * k + 1 :], with_residual=False)
-
-
-def score_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Losses of the current, the safe and the linear model."""
-    P = project(state, block)
-    target = state.lens.target(block.y).astype(P.dtype)
-    width = 2 * state.model.U.shape[1] + 1
-    w = weights_of(block)
-    left = [
-        state.model.residual(target, P[:, :width], algorithm.intercept),
-        state.safe.residual(target, P[:, width : 2 * width], algorithm.intercept),
-        target - P[:, -1],
-    ]
-    return {
-        "n": float(w.sum()),
-        "losses": np.array([float(w @ np.square(r, dtype=np.float64)) for r in left]),
-    }
-
-
-def _sums(
-    state: OnePassState, block: Block, r: NDArray[Any], ZU: NDArray[Any], with_residual: bool
-) -> dict[str, Any]:
-    w = weights_of(block)
-    if block.weight is not None:
-        r = (r * block.weight).astype(r.dtype)
-    B = np.empty((len(r), ZU.shape[1] + with_residual), dtype=ZU.dtype)
-    np.multiply(ZU, r[:, None], out=B[:, : ZU.shape[1]])
-    if with_residual:
-        B[:, -1] = r
-    XB = np.asarray(block.X.T @ B, dtype=np.float64)
-    sums = B.sum(axis=0, dtype=np.float64)
-    stats: dict[str, Any] = {"n": float(w.sum()), "B": XB, "sums": sums}
-    if with_residual and state.lens.kappa is not None:
-        stats["squares"] = np.asarray(state.lens.squares(block.X, r, XB[:, -1], float(sums[-1])), np.float64)
-    return stats

@@ -300,6 +300,7 @@ class _EntrySource(Source):
     def __init__(self, entries: Any, A: Any, B: Any) -> None:
         self.entries, self.A, self.B = entries, A, B
         self.dtype = entries.dtype
+        self.pieces = [Table(A)]  # in memory; rows are gathered from it by read and take
         self.bounds = np.array([0, entries.nnz])
 
     @property
