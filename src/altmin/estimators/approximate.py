@@ -317,8 +317,8 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         left = U.copy()
         subtract_codes(left, code.atoms, code.codes, code.counts, atoms)
         scores = np.minimum(squares_left(left), 1.0).astype(U.dtype)
-        scaled = sp.csr_array(sp.diags_array(norms.astype(U.dtype)) @ code.csr())
-        return sp.hstack([scaled, sp.csr_array(scores[:, None])], format="csr")
+        scaled = replace(code, codes=code.codes * norms[:, None].astype(U.dtype))
+        return sp.hstack([scaled.csr(), sp.csr_array(scores[:, None])], format="csr")
 
     def _codes(self, block: Block) -> Any:
         return self._coded(block)[:, :-1].toarray()
