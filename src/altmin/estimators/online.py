@@ -195,12 +195,12 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     @contextmanager
     def _unchanged_by_errors(self) -> Iterator[None]:
         """A block with NaN deep in a stream, or Ctrl-C, leaves the model as it was before the call."""
-        before = dict(vars(self))
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
 
     def _forget(self) -> None:
