@@ -200,6 +200,7 @@ class Complete:
                 return self._pursue(state, stats)
             case "evidence":
                 return replace(state, phase="done", sample=stats["codes"].value)
+        state = self._refine(state, stats)
         names = ("residual", "total", "counts", "squares")
         return replace(state, phase="evidence", **{name: stats[name] for name in names})
 
@@ -398,6 +399,15 @@ class Complete:
         state = replace(state, best=replace(state.best, W=W, thresholds=thresholds, noise=state.noise))
         done = change < _PURSUIT_TOL or state.passes >= _PURSUIT_PASSES
         return replace(state, phase="accepted" if done else "pursuit")
+
+    def _refine(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """One step of iterative refinement on the residual, in the data's own coordinates.
+
+        What whitening of condition kappa lost to rounding (kappa eps) comes back.
+        """
+        if state.best is None or not state.best.exact or not np.all(stats["counts"] > 0):
+            return state
+        return replace(state, atoms=state.atoms + np.linalg.solve(stats["gram"], stats["left"]))
 
     def _is_loud(self, state: CompleteState) -> bool:
         """Whether thresholds above the noise are a large share of the codes, which have unit variance."""
