@@ -63,7 +63,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     init : 'peel' or ndarray of shape (n_components, n_features)
         Start of the sweeps.
     max_iter : int
-        Sweeps at most (rounds of peeling in theory mode).
+        Sweeps at most (in theory mode rounds of sampled peeling; exact peeling runs to its end).
     tol : float
         Stop when the error's relative change stays below it.
     random_state : int, RandomState or None
@@ -260,9 +260,10 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def _report(self, algorithm: ApproximateDictionary, state: ApproximateState) -> GuaranteeReport:
         figures = state.figures
         worst, rest = self.outlier_scores_[self.outlier_mask_], self.outlier_threshold_
-        trace = float(np.trace(figures["data_gram"])) or 1.0
+        trace = figures["total"] or 1.0
         spectra = [
-            np.linalg.eigvalsh(figures[name])[::-1].clip(0) / trace for name in ("data_gram", "left_gram")
+            np.linalg.eigvalsh(figures[name])[::-1].clip(0) / trace if len(figures[name]) else None
+            for name in ("data_gram", "left_gram")
         ]
         fit = Fitted(
             error=self.relative_error_,

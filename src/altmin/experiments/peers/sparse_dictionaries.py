@@ -43,11 +43,14 @@ def spams_dictionary(
     batch: int = 512,
     seed: int = 0,
 ) -> NDArray[Any]:
-    """SPAMS's online dictionary learning (Mairal et al. 2010), l1-penalised, one thread."""
+    """SPAMS's online dictionary learning (Mairal et al. 2010), one thread.
+
+    ``penalty`` counts in units of the rows' root mean square norm.
+    """
     import spams
 
     D = spams.trainDL(
-        np.asfortranarray(X.T),
+        np.asfortranarray(X.T) / np.sqrt(np.mean(np.sum(X**2, axis=1))),
         K=n_components,
         lambda1=penalty,
         mode=2,
