@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
-EXTRAS ?= dev,cli,plot,images,demo
+EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
 .PHONY: setup demo lint test test-all test-oldest accept clean
 

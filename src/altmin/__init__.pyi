@@ -2,17 +2,26 @@ from altmin import datasets as datasets
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
+from altmin.algorithms.approximate import peel_dictionary as peel_dictionary
 from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
 from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND
+from altmin.estimators.approximate import ApproximateDictionaryLearning as ApproximateDictionaryLearning
 from altmin.estimators.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
 from altmin.estimators.factorization_machine import (
     FactorizationMachineRegressor as FactorizationMachineRegressor,
 )
+from altmin.estimators.machine_classifier import (
+    FactorizationMachineClassifier as FactorizationMachineClassifier,
+)
+from altmin.estimators.matrix_completion import InductiveMatrixCompletion as InductiveMatrixCompletion
 from altmin.estimators.model_file import load as load
 from altmin.estimators.model_file import save as save
+from altmin.estimators.online import OnlineDictionaryLearning as OnlineDictionaryLearning
 from altmin.estimators.orthogonal import OrthogonalDictionaryLearning as OrthogonalDictionaryLearning
+from altmin.estimators.phase_retrieval import PhaseRetrieval as PhaseRetrieval
+from altmin.estimators.sensing import RankOneSensing as RankOneSensing
 from altmin.estimators.sparse_coder import SparseCoder as SparseCoder
 from altmin.kernels.polar import polar as polar
 from altmin.kernels.thresholds import hard_threshold as hard_threshold

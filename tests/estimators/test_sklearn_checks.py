@@ -15,16 +15,29 @@ from sklearn.utils.estimator_checks import (
 
 from altmin import (
     AND,
+    ApproximateDictionaryLearning,
     CompleteDictionaryLearning,
+    FactorizationMachineClassifier,
     FactorizationMachineRegressor,
+    OnlineDictionaryLearning,
     OrthogonalDictionaryLearning,
+    PhaseRetrieval,
+    RankOneSensing,
 )
+
+# InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
+pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have)")
 
 ESTIMATORS = [
     AND(2, max_iter=20),
+    ApproximateDictionaryLearning(3, max_iter=10),
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
+    OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, random_state=0),
+    FactorizationMachineClassifier(2, random_state=0),
+    RankOneSensing(2, random_state=0),
+    PhaseRetrieval(random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

@@ -17,9 +17,11 @@ Where we differ from the paper, and why:
 - The step is 1 / lambda_max(G), not a constant: the authors' .5/D diverges for many samples.
 - The stages run in the coordinates of a subspace that holds the data (`algorithms.reduction`).
 - Automatic thresholds: true weights are never negative, so negative decoded ones measure the error.
-  The threshold of a component falls with the largest error N, but not under ``noise_factor`` times the
-  root mean square sigma_i of its negative codes: there a facet of the cone runs through the middle of
-  its noise. Samples with a code below -``trim`` thresholds contradict the model and are left out.
+  The threshold falls with the largest error N. Data without noise (the kept samples span no more than D
+  dimensions): not under N/3. With noise: that of component i not under ``noise_factor`` times the root
+  mean square sigma_i of its negative codes, where a facet of the cone runs through the middle of its
+  noise. Samples with codes far below 0 (in units of ``trim`` thresholds) contradict the model and are
+  left out; without noise that bound falls slower than the threshold, as errors still shrink.
 """
 
 from __future__ import annotations
@@ -241,7 +243,7 @@ class AndNmf:
         full[: len(A)] = A
         state = replace(state, A=full, picks=None)
         inexact = self.schedule is not None and not state.view.exact
-        if inexact or (state.one_way and not self.online):
+        if inexact or state.one_way:
             state = lift(state)
         if self.schedule is None:
             norms = np.linalg.norm(state.A, axis=1)
@@ -267,14 +269,15 @@ class AndNmf:
         return replace(state, alpha=self._thresholds(state))
 
     def _thresholds(self, state: AndState) -> NDArray[Any]:
-        return np.minimum(_HIGHEST, np.maximum(state.level, self.noise_factor * state.sigma))
+        floor = 0.0 if state.view.noiseless else self.noise_factor * state.sigma
+        return np.minimum(_HIGHEST, np.maximum(state.level, floor * np.ones(self.n_components)))
 
     def _stage(self, state: AndState, stats: Stats) -> AndState:
         """Algorithm 1, lines 3-8, for all samples at once."""
         if state.pending is not None:
             stats = combine(state.pending, stats)
         if self.online and self.batch_size is not None and stats["totals"][0] < self.batch_size:
-            return replace(lift(state), pending=stats, phase="wait")
+            return replace(state, pending=stats, phase="wait")
         G, B = stats["G"], stats["B"]
         B = np.pad(B, ((0, 0), (0, state.A.shape[1] - B.shape[1])))
         A = gradient_steps(state.A, G, B, self.inner_steps, self.step)
@@ -294,7 +297,7 @@ class AndNmf:
             after = replace(after, squares=stats["squares"], residual=float(max(left, 0.0)))
         after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
         after = replace(after, decoder=self._decoder(after))
-        return replace(lift(after), phase="wait") if self.online else after
+        return replace(after, phase="wait") if self.online else after
 
     def _scheduled(self, state: AndState, stats: Stats) -> AndState:
         """The paper's thresholds, start / decay^stage."""
@@ -311,15 +314,17 @@ class AndNmf:
         negative = float(max(-np.min(stats["smallest"].value / scale), 0.0))
         tiny = 5e3 * np.finfo(np.float64).eps if state.A.dtype == np.float64 else 1e-5
         rms = float(np.sqrt(np.mean(sigma**2)))
-        at_noise = state.level < self.noise_factor * float(np.median(sigma))
-        settled = state.change < max(tiny, 0.02 * rms) and (at_noise or state.change < tiny)
-        level = state.level
+        at_noise = not state.view.noiseless and state.level < self.noise_factor * float(np.median(sigma))
+        settled = state.change < max(tiny, 0.02 * rms if at_noise else 0.0)
+        level = max(state.level / _FAST, min(state.level / _SLOW, negative))
+        if state.view.noiseless:
+            level = max(level, negative / 3)
         state = replace(
             _rescale(state, scale),
             sigma=sigma,
             negative=negative,
             trimming=state.failing <= 0.1,
-            level=min(level, max(level / _FAST, min(level / _SLOW, negative))),
+            level=min(level, state.level),
             calm=state.calm + 1 if settled else 0,
         )
         return replace(state, alpha=self._thresholds(state))
@@ -329,9 +334,13 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Decode a block and sum up G = Z'Z and B = Z'Y; measure the codes before the threshold."""
     S, w = coordinates(state.view, block), weights(block)
     Z = times(S, state.decoder)
-    automatic = algorithm.schedule is None and algorithm.trim is not None
-    cut = -(algorithm.trim or np.inf) * state.alpha if automatic else np.full(len(state.alpha), -np.inf)
-    stats: dict[str, Any] = sweep(Z, w, state.alpha, cut, state.trimming and automatic)
+    automatic = algorithm.schedule is None
+    bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
+    trimming = automatic and algorithm.trim is not None
+    cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
+    stats: dict[str, Any] = sweep(
+        Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
+    )
     weighted = state.view.weighted or (not state.view.columns and block.weight is not None)
     Zw = Z * w.astype(Z.dtype)[:, None] if weighted else Z
     stats |= {"largest": Max(stats["largest"]), "smallest": Min(stats["smallest"])}
@@ -383,7 +392,7 @@ def lift(state: AndState) -> AndState:
     if view.basis is None:
         return state
     A = np.ascontiguousarray(state.A @ view.basis.T)
-    view = View("ready", count=view.count, energy=view.energy, dropped=view.dropped)
+    view = replace(view, basis=None, columns=False)
     decoder = None if state.decoder is None else pseudo_inverse(A)
     return replace(state, view=view, A=A, inside=None, decoder=decoder)
 

@@ -39,14 +39,22 @@ from altmin.algorithms.dictionary_starts import (
     unit_rows,
 )
 from altmin.algorithms.dictionary_steps import (
+    LOUD,
+    NOISE_FACTOR,
     WARM_END,
+    WORST_CONDITION,
     code_map,
     covariance_map,
+    evidence_rows,
     extent_map,
     fallen_thresholds,
+    least_squares_decoder,
     noise_level,
     power_of_two,
+    pursuit_map,
     residual_map,
+    sample_map,
+    whitening,
 )
 from altmin.contract import All, Done, Info, Next, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
@@ -54,8 +62,19 @@ from altmin.kernels.polar import polar
 _START_PASSES, _BANK_PASSES, _POLISH_PASSES = 100, 40, 100
 _START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
 _PATIENCE = 6  # polish passes without progress
-_WORST_CONDITION = 1e6  # of whitened atoms: two of them have become one
+_PURSUIT_PASSES, _PURSUIT_TOL = 40, 1e-3
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
+
+
+@record
+class Candidate:
+    """A polished start: its decoder, thresholds, score (mean |z|, less is better), noise, exactness."""
+
+    W: Any
+    thresholds: Any
+    score: float
+    noise: float
+    exact: bool
 
 
 @record
@@ -81,15 +100,11 @@ class CompleteState:
     change: float = 1.0
     least_change: float = np.inf
     waited: int = 0
+    rotation: Any = None  # (k, k): W before the polish
+    rows: int = 1  # of the last polish pass
     counts: Any = None
     squares: Any = None
-    rate: float = 1.0  # contraction of the change in the polish
-    best_W: Any = None
-    best_thresholds: Any = None
-    best_score: float = np.inf
-    best_noise: float = np.inf
-    best_rate: float = 1.0
-    best_exact: bool = False
+    best: Candidate | None = None
     converged: bool = False
     suspects: Any = None  # (m, 2): pairs of atoms that may be mixed up
     repairs: int = 0
@@ -97,6 +112,7 @@ class CompleteState:
     tried: int = 0
     residual: float = np.inf
     total: float = 0.0
+    sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
 @record
@@ -138,8 +154,12 @@ class Complete:
                 return Round(ratio_map, rows=self._sample(state), name="pairs")
             case "judge":
                 return Round(spread_map, name="judge")
+            case "pursuit":
+                return Round(pursuit_map, rows=self._batch(), name="pursuit", iteration=True)
             case "residual":
                 return Round(residual_map, name="residual")
+            case "evidence":
+                return Round(sample_map, rows=evidence_rows(state.n_rows, len(state.atoms)), name="evidence")
         if state.converged:
             return Done("converged")
         return Done(
@@ -153,7 +173,10 @@ class Complete:
                 scale = power_of_two(stats["largest"].value)
                 return replace(state, phase="covariance", scale=scale, n_rows=stats["n_rows"])
             case "covariance":
-                return self._begin(self._whiten(state, stats["covariance"] / state.n_rows))
+                covariance = stats["covariance"] / state.n_rows
+                whiten, unwhiten = whitening(covariance, self.n_components)
+                state = replace(state, covariance=covariance, whiten=whiten, unwhiten=unwhiten)
+                return self._begin(state)
             case "contrast":
                 return self._contrast(state, stats)
             case "bank":
@@ -173,14 +196,18 @@ class Complete:
                 return self._part(state, unmixed(state.W, state.suspects, stats["codes"].value))
             case "judge":
                 return self._judged(state, float(np.mean(mean_absolute(stats))))
+            case "pursuit":
+                return self._pursue(state, stats)
+            case "evidence":
+                return replace(state, phase="done", sample=stats["codes"].value)
         names = ("residual", "total", "counts", "squares")
-        return replace(state, phase="done", **{name: stats[name] for name in names})
+        return replace(state, phase="evidence", **{name: stats[name] for name in names})
 
     def finish(self, state: CompleteState) -> CompleteState:
         """Take the best candidate, and close with one pass for its codes and residual."""
-        if state.best_W is not None:
-            state = self._at(state, state.best_W)
-            state = replace(state, thresholds=state.best_thresholds, noise=state.best_noise)
+        best = state.best
+        if best is not None:
+            state = replace(self._at(state, best.W), thresholds=best.thresholds, noise=best.noise)
         elif state.W is None or len(state.W) != self.n_components:
             raise ValueError("max_iter is too small: it ended before the first start was complete")
         elif state.thresholds is None:
@@ -190,17 +217,16 @@ class Complete:
 
     def measure(self, state: CompleteState) -> Mapping[str, float]:
         """Move of the decoder, kept share, estimated noise, and which start this is."""
-        polishing = state.phase in ("polish", "judge")
+        polishing = state.phase in ("polish", "pairs", "judge", "pursuit", "accepted")
         counted = polishing and state.counts is not None
-        rows = self.batch_size or state.n_rows
         return {
             "change": state.change if polishing else max(state.change, 1.0),
-            "density": float(np.mean(state.counts)) / rows if counted else 1.0,
+            "density": float(np.mean(state.counts)) / state.rows if counted else 1.0,
             "noise": state.noise * state.scale,
             "start": float(state.tried),
         }
 
-    # --- rows ----------------------------------------------------------------------------------------
+    # --- rows -------------------------------------------------------------------------------------------
 
     def _sample(self, state: CompleteState) -> Rows:
         """Starts need no more than a sample: the polish makes them exact on all rows."""
@@ -213,31 +239,15 @@ class Complete:
     def _batch(self) -> Rows:
         return All() if self.batch_size is None else Next(self.batch_size, wrap=True)
 
-    # --- whitening and starts --------------------------------------------------------------------------
-
-    def _whiten(self, state: CompleteState, covariance: NDArray[Any]) -> CompleteState:
-        """P = U diag(lambda)^-1/2 on the leading k principal axes."""
-        values, axes = np.linalg.eigh(covariance)
-        values, axes = values[::-1], axes[:, ::-1]
-        floor = 100 * np.finfo(np.float64).eps * values[0]
-        rank, k = int(np.sum(values > floor)), self.n_components
-        if rank < k:
-            raise ValueError(
-                f"n_components={k}: the samples span only {rank} dimension(s) (an atom that no sample uses, "
-                f"or constant, duplicated or too few samples); use at most {rank} components"
-            )
-        root = np.sqrt(values[:k])
-        return replace(
-            state, covariance=covariance, whiten=axes[:, :k] / root, unwhiten=(axes[:, :k] * root).T
-        )
+    # --- starts -----------------------------------------------------------------------------------------
 
     def _begin(self, state: CompleteState) -> CompleteState:
         """Set up the current start of the portfolio, or the user's own."""
         n = self.n_components
         if self.start is not None:
-            # the decoder of the given atoms, seen from the whitened data
-            W = np.linalg.inv((self.start @ state.whiten).T).T
-            return self._to_polish(replace(state, kind="given"), unit_rows(W, W))
+            atoms = self.start @ state.whiten
+            W = np.linalg.inv(unit_rows(atoms, atoms)).T
+            return self._to_polish(replace(state, kind="given", tried=1), W)
         kind, seed = self.portfolio[state.start], [state.seed, state.start]
         name, _, number = kind.partition(" ")
         state = replace(state, kind=kind, passes=0, tried=state.tried + 1, change=1.0, repairs=0)
@@ -249,7 +259,8 @@ class Complete:
         return self._at(replace(state, phase="contrast"), random_rotation(n, seed))
 
     def _contrast(self, state: CompleteState, stats: Stats) -> CompleteState:
-        step = contrast_step(state.W, self._white(state, stats), stats["slope"] / stats["n_rows"])
+        cross = self._white(state, stats) / stats["n_rows"]
+        step = contrast_step(state.W, cross, stats["slope"] / stats["n_rows"])
         return self._turned(state, polar(step, toward=state.W), _START_PASSES)
 
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
@@ -258,12 +269,13 @@ class Complete:
         state = self._at(replace(state, passes=state.passes + 1, change=turned), W)
         if turned > _START_TOL and state.passes < passes:
             return state
-        if state.best_W is not None and agree(W, state.best_W):
+        if state.best is not None and agree(W, state.best.W):
             return self._next(replace(state, agreeing=state.agreeing + 1))
         return self._to_polish(state, W)
 
     def _search(self, state: CompleteState, stats: Stats) -> CompleteState:
-        step = contrast_step(state.W, self._white(state, stats), stats["slope"] / stats["n_rows"])
+        cross = self._white(state, stats) / stats["n_rows"]
+        step = contrast_step(state.W, cross, stats["slope"] / stats["n_rows"])
         state = self._at(replace(state, passes=state.passes + 1), unit_rows(step, state.W))
         return state if state.passes < _BANK_PASSES else replace(state, phase="pick")
 
@@ -283,31 +295,24 @@ class Complete:
         # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
         # dense codes, corrected after one pass.
         thresholds = np.full(n, 0.8) if self.threshold is None else np.full(n, np.inf)
-        state = replace(state, phase="polish", passes=0, waited=0, least_change=np.inf, rate=1.0)
+        state = replace(state, phase="polish", passes=0, waited=0, least_change=np.inf, rotation=W)
         return self._at(replace(state, thresholds=thresholds), W)
 
     def _polish(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A = (X'X)^-1 X'Y in whitened coordinates, rows scaled to unit norm; thresholds of the next pass."""
-        gram, cross = stats["gram"], self._white(state, stats, mean=False)
-        before = np.linalg.inv(state.W).T  # atoms, one a row: V = Z @ before
-        ridge = 1e-10 * max(float(gram.diagonal().max()), np.finfo(float).tiny)  # an unused atom stays
-        atoms = np.linalg.solve(gram + ridge * np.eye(len(gram)), cross + ridge * before)
-        atoms = unit_rows(atoms, before)
-        if not np.isfinite(atoms).all() or np.linalg.cond(atoms) > _WORST_CONDITION:
+        W, change = least_squares_decoder(state.W, stats["gram"], self._white(state, stats))
+        if not np.isfinite(change):
             return self._judged(replace(state, passes=_POLISH_PASSES), np.inf)
-        W = np.ascontiguousarray(np.linalg.inv(atoms).T)
-        change = float(np.max(np.linalg.norm(W - state.W, axis=1)))
-        rows = stats["counts"].size * (self.batch_size or state.n_rows)
-        noise = noise_level(stats["magnitudes"], float(stats["counts"].sum()) / rows)
+        noise = noise_level(stats["magnitudes"], float(np.mean(stats["counts"])) / stats["n_rows"])
         progress = change < 0.9 * state.least_change
         after = replace(
             state,
             passes=state.passes + 1,
-            rate=change / state.change if state.change > 0 else 0.0,
             change=change,
             least_change=min(change, state.least_change),
             waited=0 if progress else state.waited + 1,
             noise=noise,
+            rows=stats["n_rows"],
             counts=stats["counts"],
             squares=stats["squares"],
         )
@@ -315,6 +320,9 @@ class Complete:
         after = replace(after, thresholds=self._thresholds(after, state.W))
         exact = change <= 100 * np.finfo(state.decoder.dtype).eps
         if exact or after.waited >= _PATIENCE or after.passes >= _POLISH_PASSES:
+            if self._is_loud(after):
+                # thresholds this high lose the weak atoms: the pursuit goes on from the start itself
+                return replace(self._at(after, after.rotation), phase="judge")
             mixed = after.repairs < _REPAIRS and self._is_exact(after)
             return replace(after, phase="pairs" if mixed else "judge")
         return after
@@ -337,49 +345,75 @@ class Complete:
 
     def _part(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
         """Polish again if pairs of atoms were taken apart."""
-        if W is state.W or np.linalg.cond(W) > _WORST_CONDITION:
+        if W is state.W or np.linalg.cond(W) > WORST_CONDITION:
             return replace(state, phase="judge")
         return self._to_polish(replace(state, repairs=state.repairs + 1), unit_rows(W, state.W))
 
     def _judged(self, state: CompleteState, score: float) -> CompleteState:
         """Keep the candidate if it is the best; go on to the next start unless enough of them agree."""
-        again = state.best_W is not None and agree(state.W, state.best_W, 0.99)
-        if score < state.best_score:
-            state = replace(
-                state,
-                best_W=state.W,
-                best_thresholds=state.thresholds,
-                best_score=score,
-                best_noise=state.noise,
-                best_rate=state.rate,
-                best_exact=np.isfinite(score) and self._is_exact(state),
-                agreeing=state.agreeing if again else 0,
-            )
-        return self._next(
-            replace(state, agreeing=state.agreeing + 1) if again or state.agreeing == 0 else state
-        )
+        again = state.best is not None and agree(state.W, state.best.W, 0.99)
+        if state.best is None or score < state.best.score:
+            exact = np.isfinite(score) and self._is_exact(state)
+            best = Candidate(state.W, state.thresholds, score, state.noise, exact)
+            state = replace(state, best=best, agreeing=state.agreeing if again else 0)
+            again = True
+        return self._next(replace(state, agreeing=state.agreeing + 1) if again else state)
 
     def _next(self, state: CompleteState) -> CompleteState:
-        n_starts = 1 if self.start is not None else len(self.portfolio)
-        enough = state.best_W is not None and state.agreeing >= self.n_restarts
-        last = state.start + 1 >= n_starts
-        banks_left = not last and self.portfolio[state.start + 1].startswith("bank")
-        if enough or last or (banks_left and state.best_exact):
-            return replace(state, phase="accepted", converged=enough or state.best_exact)
+        exact = state.best is not None and state.best.exact
+        enough = state.best is not None and state.agreeing >= self.n_restarts
+        last = self.start is not None or state.start + 1 >= len(self.portfolio)
+        # the banks are for data on which nothing else works
+        if enough or last or (exact and self.portfolio[state.start + 1].startswith("bank")):
+            return self._accept(replace(state, converged=enough or exact))
         return self._begin(replace(state, start=state.start + 1))
+
+    def _accept(self, state: CompleteState) -> CompleteState:
+        """The best candidate is final, but for the pursuit where noise in its codes is large."""
+        if state.best is None:
+            return replace(state, phase="accepted")
+        W, noise = state.best.W, state.best.noise
+        state = self._at(replace(state, thresholds=state.best.thresholds, noise=noise), W)
+        atoms = np.linalg.solve(W.T, state.unwhiten)
+        return replace(state, atoms=atoms, passes=0, phase="pursuit" if self._is_loud(state) else "accepted")
+
+    def _pursue(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """A = (Z'Z)^-1 Z'Y with the pursuit's codes, until the atoms move by less than they are off."""
+        W, change = least_squares_decoder(state.W, stats["gram"], self._white(state, stats))
+        if not np.isfinite(change):
+            return replace(state, phase="accepted", change=0.0)
+        density = float(np.mean(stats["counts"])) / stats["n_rows"]
+        state = replace(
+            self._at(state, W),
+            passes=state.passes + 1,
+            change=change,
+            rows=stats["n_rows"],
+            counts=stats["counts"],
+            # too low an estimate lets the pursuit choose too many atoms, which would lower it further
+            noise=max(state.noise, noise_level(stats["magnitudes"], density)),
+            atoms=np.linalg.solve(W.T, state.unwhiten),
+        )
+        thresholds = NOISE_FACTOR * state.noise * state.noise_gain
+        assert state.best is not None
+        state = replace(state, best=replace(state.best, W=W, thresholds=thresholds, noise=state.noise))
+        done = change < _PURSUIT_TOL or state.passes >= _PURSUIT_PASSES
+        return replace(state, phase="accepted" if done else "pursuit")
+
+    def _is_loud(self, state: CompleteState) -> bool:
+        """Whether thresholds above the noise are a large share of the codes, which have unit variance."""
+        return self.threshold is None and NOISE_FACTOR * state.noise * float(np.max(state.noise_gain)) > LOUD
 
     def _is_exact(self, state: CompleteState) -> bool:
         """Whether small codes vanish to rounding, which happens under no rotation of dense codes."""
-        density = float(np.max(state.counts)) / (self.batch_size or state.n_rows)
+        density = float(np.max(state.counts)) / state.rows
         rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.covariance))
         return density < 0.95 and state.noise < 1e4 * rounding
 
     # --- coordinates ------------------------------------------------------------------------------------
 
-    def _white(self, state: CompleteState, stats: Stats, *, mean: bool = True) -> NDArray[Any]:
+    def _white(self, state: CompleteState, stats: Stats) -> NDArray[Any]:
         """Z'V from Z'X."""
-        cross = stats["cross"] / state.scale @ state.whiten
-        return np.asarray(cross / stats["n_rows"] if mean and "n_rows" in stats else cross)
+        return np.asarray(stats["cross"] / state.scale @ state.whiten)
 
     def _at(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
         decoder = state.whiten @ W.T

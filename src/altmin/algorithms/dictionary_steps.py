@@ -12,17 +12,26 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from altmin.contract import Block, Max, Stats
+from altmin.contract import Block, Concat, Max, Stats, Take
 from altmin.kernels.gram import row_norms2, times, transpose_times
+from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, keep_large, magnitude_histogram
 
 WARM_END = 0.4
 """A descent of thresholds ends at this share of the rms of the kept codes."""
 
+NOISE_FACTOR = 3.0
+"""Thresholds are at least this many standard deviations of the noise in a code."""
+
+LOUD = 0.5
+"""Noise threshold, in units of a code's deviation, above which codes come from a pursuit."""
+
+WORST_CONDITION = 1e6
+"""Condition of whitened atoms, which should be nearly orthogonal, at which two of them have become one."""
+
 _SAMPLED = 1 << 14  # entries of a block that enter the histogram: plenty for a quantile, and cheap
 _FALL = 0.3  # thresholds fall by at most this factor from one pass to the next
 _SAFE = 10.0  # times the rms change of an atom's codes: no zero code can pass such a threshold
-_NOISE = 3.0  # times the noise in an atom's codes
 _ROUNDING = 1e3  # times the rounding error of a code
 
 
@@ -54,7 +63,7 @@ def code_map(algorithm: Any, state: Any, block: Block) -> Stats:
     ``cross`` = Z'X always, ``gram`` = Z'Z where the update is by least squares.
     """
     Z = times(block.X, state.decoder)
-    stats = {"magnitudes": sampled_magnitudes(Z, state.noise_gain)}
+    stats: dict[str, Any] = {"magnitudes": sampled_magnitudes(Z, state.noise_gain), "n_rows": block.n_rows}
     stats["counts"], stats["squares"] = keep_large(Z, state.thresholds)
     stats["cross"] = transpose_times(Z, block.X).astype(np.float64)
     if algorithm.least_squares:
@@ -66,6 +75,26 @@ def sampled_magnitudes(Z: NDArray[Any], noise_gain: NDArray[Any]) -> NDArray[Any
     """Histogram of |z_i| / ||w_i|| over some rows: noise has the same size in all of them."""
     step = max(Z.size // _SAMPLED, 1)
     return magnitude_histogram(Z[::step] / noise_gain.astype(Z.dtype))
+
+
+def pursuit_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """As :func:`code_map`, with codes by a pursuit that stops at the noise.
+
+    An ill-conditioned inverse blows the noise of the data up in the codes; a pursuit measures it in the
+    data, where it is what it is.
+    """
+    k, n = state.atoms.shape
+    atoms = (state.atoms * state.scale).astype(block.X.dtype)
+    Z = Pursuit(atoms, k, "ormp")(block.X, n * (state.noise * state.scale) ** 2).dense()
+    linear = times(block.X, state.decoder)
+    return {
+        "magnitudes": sampled_magnitudes(linear, state.noise_gain),
+        "n_rows": block.n_rows,
+        "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
+        "squares": np.einsum("ij,ij->j", Z, Z, dtype=np.float64),
+        "cross": transpose_times(Z, block.X).astype(np.float64),
+        "gram": (Z.T @ Z).astype(np.float64),
+    }
 
 
 def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -80,6 +109,17 @@ def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
         "counts": counts,
         "squares": squares,
     }
+
+
+def sample_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Codes of some rows before any threshold: what the guarantee looks at."""
+    return {"codes": Concat(times(block.X, state.decoder))}
+
+
+def evidence_rows(n_rows: int, n_components: int) -> Take:
+    """Rows for the guarantee, evenly over the data: enough to see a span of all atoms."""
+    n = min(n_rows, max(1000, 12 * n_components))
+    return Take(np.unique(np.linspace(0, n_rows - 1, n).astype(np.intp)))
 
 
 def noise_level(magnitudes: NDArray[Any], density: float) -> float:
@@ -99,7 +139,7 @@ def fallen_thresholds(
     atoms to become exact, and never below what would let in a code that should be zero: its change
     since the last pass (rms ``moved``), its noise, its rounding error.
     """
-    least = np.maximum(np.maximum(_SAFE * moved, _NOISE * noise), _ROUNDING * rounding)
+    least = np.maximum(np.maximum(_SAFE * moved, NOISE_FACTOR * noise), _ROUNDING * rounding)
     return np.minimum(thresholds, np.maximum(_FALL * thresholds, least))
 
 
@@ -129,3 +169,38 @@ def rms_change(step: NDArray[Any], covariance: NDArray[Any]) -> NDArray[Any]:
     ``step`` has a decoder row for each atom; exact, and costs no pass over the data.
     """
     return np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ covariance, step), 0.0))
+
+
+def whitening(covariance: NDArray[Any], n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Preconditioner P (n, k) on the leading principal axes, and its pseudo-inverse (k, n).
+
+    Any P with P'CP = I serves; principal axes also drop what lies outside the span of k atoms.
+    """
+    values, axes = np.linalg.eigh(covariance)
+    values, axes = values[::-1], axes[:, ::-1]
+    rank = int(np.sum(values > 100 * np.finfo(np.float64).eps * values[0]))
+    if rank < n_components:
+        raise ValueError(
+            f"n_components={n_components}: the samples span only {rank} dimension(s) (an atom that no sample "
+            f"uses, or constant, duplicated or too few samples); use at most {rank} components"
+        )
+    root = np.sqrt(values[:n_components])
+    return axes[:, :n_components] / root, (axes[:, :n_components] * root).T
+
+
+def least_squares_decoder(
+    W: NDArray[Any], gram: NDArray[Any], cross: NDArray[Any]
+) -> tuple[NDArray[Any], float]:
+    """The polish: A = (Z'Z)^-1 Z'V with unit rows, as a decoder, and how far that moved.
+
+    An atom that no sample used stays where it was; infinitely far says that two atoms became one.
+    """
+    before = np.linalg.inv(W).T  # atoms, one a row: V = Z @ before
+    ridge = 1e-10 * max(float(gram.diagonal().max()), np.finfo(float).tiny)
+    atoms = np.linalg.solve(gram + ridge * np.eye(len(gram)), cross + ridge * before)
+    norms = np.linalg.norm(atoms, axis=1, keepdims=True)
+    atoms = np.where(norms > 0, atoms / np.where(norms > 0, norms, 1.0), before)
+    if not np.isfinite(atoms).all() or np.linalg.cond(atoms) > WORST_CONDITION:
+        return W, np.inf
+    decoder = np.ascontiguousarray(np.linalg.inv(atoms).T)
+    return decoder, float(np.max(np.linalg.norm(decoder - W, axis=1)))

@@ -40,11 +40,12 @@ from altmin.algorithms.moments import (
     whitened_lens,
     whitened_map,
 )
+from altmin.algorithms.pace import SMALLEST_CUT, batch_noise, pace
 from altmin.algorithms.quadratic import Quadratic
 from altmin.contract import All, Block, Done, Info, Next, Round, Rows, Same, Stats, record
 
 _POWER_ROUNDS = 5
-_SMALLEST_CUT = 1e-3
+_LOST = 1e6  # a loss of so many variances of y is past saving
 
 
 @record
@@ -69,7 +70,7 @@ class OnePassState:
     linear_loss: float = np.inf
     cut: float = 1.0
     slow: int = 0  # how often the loss fell behind its expected pace
-    trail: Any = None  # (<= 5, 3): log loss, its standard error, log of the fall expected so far
+    trail: Any = None  # see pace
     change: float = np.inf
     step: float = 0.0
     taken_back: int = 0
@@ -130,6 +131,8 @@ class OnePass:
             case "first":
                 return Round(u_map, rows=same, name="U")
             case "u":
+                if state.loss > _LOST:
+                    return Done("diverged", _DIVERGED)
                 if self._settled(state):
                     return Done("stalled" if state.loss > 1e-6 else "converged", _SETTLED)
                 return Round(u_map, rows=same if state.again else fresh, name="U")
@@ -236,10 +239,7 @@ class OnePass:
             rows=state.rows + stats["rows"],
             batch_rows=n,
         )
-        state = _pace(state)
-        eta = self._step(state)
-        trail = state.trail.copy()
-        trail[-1, 2] -= np.log((1 - eta) ** 2 + eta**2 * self._noise(state))
+        state, eta = pace(state, self._noise(state), self._fixed(state), self._reuses(state))
         model = state.model
         HU, shift, diagonal, delta = self._operator(state, stats, model.U)
         U = np.linalg.qr(model.times(model.U) + eta * HU)[0]
@@ -252,7 +252,7 @@ class OnePass:
             "diagonal": diagonal,
             "moved": float(np.linalg.norm(delta)),
         }
-        return self._ready(replace(state, pending=pending, step=eta, trail=trail), "v")
+        return self._ready(replace(state, pending=pending, step=eta), "v")
 
     def _v(self, state: OnePassState, stats: Stats) -> OnePassState:
         """V with the new U, and the same residual."""
@@ -277,13 +277,13 @@ class OnePass:
 
     def _score(self, state: OnePassState, stats: Stats) -> OnePassState:
         """The last step is judged by the last rows, or, where they are gone, by how steps went."""
+        zero = Quadratic(state.model.U, 0 * state.model.V, state.linear, 0.0)
         if stats is None:
-            trusted = state.since_taken_back > 3
-            return replace(state, phase="done", model=state.model if trusted else state.safe)
+            trusted = state.model if state.since_taken_back > 3 else state.safe
+            return replace(state, phase="done", model=trusted if state.loss < 2 else zero)
         losses = np.array(stats["losses"]) / stats["n"]
         # A model is preferred to the one before only if it isn't worse: ties go to the latest.
         best = int(np.argmin(losses + np.array([0.0, 1e-12, 2e-12])))
-        zero = Quadratic(state.model.U, 0 * state.model.V, state.linear, 0.0)
         model = (state.model, state.safe, zero)[best]
         return replace(
             state, phase="done", model=model, loss=float(losses[best]) if self._reuses(state) else state.loss
@@ -309,6 +309,8 @@ class OnePass:
 
     def _worse(self, state: OnePassState, stats: Stats, loss: float, error: float) -> bool:
         """Whether the last step made the loss worse, beyond what sampling explains."""
+        if self.raw and self.step is not None:
+            return False  # the printed algorithm, to the letter; only the end is judged
         if not np.isfinite(loss):
             return True
         if state.steps == 0 or loss < self.minimum_loss:
@@ -326,33 +328,28 @@ class OnePass:
         state = replace(
             state,
             model=state.safe,
-            cut=max(state.cut * 0.5, _SMALLEST_CUT),
+            cut=max(state.cut * 0.5, SMALLEST_CUT),
             again=True,
             taken_back=state.taken_back + 1,
             since_taken_back=0,
         )
         return self._ready(state, "u")
 
-    def _step(self, state: OnePassState) -> float:
-        """The step for a batch of this size (module docstring)."""
-        if self.step is not None:
-            return self.step * state.cut * min(state.batch_rows / max(self.batch_size, 1), 1.0)
-        base = 1 / (1 + self._noise(state))
-        if self._reuses(state):
-            return min(base, 0.5) * state.cut
-        return base * state.cut / (1 + 0.3 * state.slow)
+    def _fixed(self, state: OnePassState) -> float | None:
+        """A step that was asked for; shorter for the few rows at the end of an epoch."""
+        return None if self.step is None else self.step * min(state.batch_rows / max(self.batch_size, 1), 1.0)
 
     def _noise(self, state: OnePassState) -> float:
         """delta^2 of this batch: the variance of its estimate of M* - M, in units of the loss."""
         d = len(state.linear)
         tails = 1.0 if state.lens.phi is None else max(float(np.mean(state.lens.phi)) / 3, 1.0)
-        return (min(self.rank, d) + 2.6) * d * tails / max(state.batch_rows, 1e-300)
+        return batch_noise((min(self.rank, d) + 2.6) * tails, d, state.batch_rows)
 
     def _reuses(self, state: OnePassState) -> bool:
         return self.batch_size == 0 or (self.total is not None and state.rows > self.total)
 
     def _settled(self, state: OnePassState) -> bool:
-        return self.batch_size == 0 and state.cut <= _SMALLEST_CUT
+        return self.batch_size == 0 and state.cut <= SMALLEST_CUT
 
     def _ready(self, state: OnePassState, phase: str) -> OnePassState:
         """The state of a phase, with the factors that its round multiplies the rows with."""
@@ -367,24 +364,7 @@ class OnePass:
         return state.lens.factors(np.column_stack(parts))
 
 
-def _pace(state: OnePassState) -> OnePassState:
-    """Count how often the loss fell clearly less than steps of this length make it fall without noise.
-
-    The last entries of the trail are compared, so a slow step isn't taken for noise: what is expected
-    of it is less. Only a fall that sampling can't explain counts as one.
-    """
-    trail = np.empty((0, 3)) if state.trail is None else state.trail
-    expected = trail[-1, 2] if len(trail) else 0.0
-    error = state.loss_error / max(state.loss, 1e-300)
-    now = np.array([np.log(max(state.loss, 1e-300)), error, expected])
-    trail = np.vstack([trail, now])[-5:]
-    if len(trail) < 3:
-        return replace(state, trail=trail)
-    fall, hoped = trail[0, 0] - now[0], expected - trail[0, 2]
-    on_pace = fall > 0.35 * hoped and fall > 2 * np.hypot(error, trail[0, 1])
-    return replace(state, trail=trail, slow=max(state.slow - 2, 0) if on_pace else state.slow + 1)
-
-
+_DIVERGED = "the printed step blew up: its theory needs independent standard Gaussian features"
 _SETTLED = "no step lowers the loss any more"
 
 

@@ -33,6 +33,7 @@ from altmin.algorithms.dictionary_steps import (
     WARM_END,
     code_map,
     covariance_map,
+    evidence_rows,
     extent_map,
     fallen_thresholds,
     largest_magnitude,
@@ -41,6 +42,7 @@ from altmin.algorithms.dictionary_steps import (
     relative_threshold,
     residual_map,
     rms_change,
+    sample_map,
     sampled_magnitudes,
 )
 from altmin.contract import Block, Done, Info, Round, Stats, record
@@ -67,13 +69,14 @@ class OrthogonalState:
     squares: Any = None  # (n,): their sums of squares
     residual: float = np.inf
     total: float = 0.0
+    sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
 @record
 class Orthogonal:
     """Parameters of the algorithm; :class:`altmin.OrthogonalDictionaryLearning` explains them."""
 
-    start: Any
+    start: Any = None
     threshold: float | None = None
     keep: float | None = None
     decay: float | None = 0.97
@@ -81,9 +84,10 @@ class Orthogonal:
     least_squares = False
 
     def init(self, info: Info, seed: int) -> OrthogonalState:
-        """The start, before the scale of the data is known."""
+        """The start (a random rotation where none is given), before the scale of the data is known."""
         n = info.n_features
-        atoms = np.array(self.start, dtype=np.float64)
+        given = np.random.default_rng(seed).standard_normal((n, n)) if self.start is None else self.start
+        atoms = polar(np.asarray(given, dtype=np.float64))
         return OrthogonalState("extent", atoms, atoms.T.astype(info.dtype), np.full(n, np.inf), np.ones(n))
 
     def next_round(self, state: OrthogonalState) -> Round | Done:
@@ -99,6 +103,8 @@ class Orthogonal:
                 return Round(code_map, name="alternate", iteration=True)
             case "residual":
                 return Round(residual_map, name="residual")
+            case "evidence":
+                return Round(sample_map, rows=evidence_rows(state.n_rows, len(state.atoms)), name="evidence")
         return Done("converged")
 
     def update(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
@@ -113,7 +119,9 @@ class Orthogonal:
                 return self._first_thresholds(replace(state, covariance=C), stats["magnitudes"])
             case "residual":
                 names = ("residual", "total", "counts", "squares")
-                return replace(state, phase="done", **{name: stats[name] for name in names})
+                return replace(state, phase="evidence", **{name: stats[name] for name in names})
+            case "evidence":
+                return replace(state, phase="done", sample=stats["codes"].value)
         return self._alternate(state, stats)
 
     def finish(self, state: OrthogonalState) -> OrthogonalState:

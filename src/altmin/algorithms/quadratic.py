@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.moments import Lens
@@ -59,11 +60,17 @@ def symmetric_eigen(U: NDArray[Any], V: NDArray[Any]) -> tuple[NDArray[Any], NDA
     return values, Q @ vectors
 
 
+def canonical_signs(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows whose largest entry is positive."""
+    top = np.argmax(np.abs(rows), axis=1)
+    return rows * np.where(rows[np.arange(len(top)), top] < 0, -1.0, 1.0)[:, None]
+
+
 @record
 class UserModel:
     """The model in the user's columns, about the lens's centre where no digits cancel.
 
-    y = level + (x - centre)'slope + sum_i eigenvalue_i ((x - centre)'factor_i)^2
+    y = level + (x - centre)'slope + sum_i eigenvalue_i ((x - centre)'factor_i)^2 + sum_j diagonal_j x_j^2
     """
 
     centre: Any  # (d,)
@@ -71,6 +78,7 @@ class UserModel:
     slope: Any  # (d,)
     factors: Any  # (k, d): unit rows, largest entry positive
     eigenvalues: Any  # (k,): by falling magnitude
+    diagonal: Any = None  # (d,): squares of single columns beside the factors (after sweeps)
 
     @property
     def coef(self) -> NDArray[Any]:
@@ -88,6 +96,9 @@ class UserModel:
         A = np.column_stack([self.slope, self.factors.T])
         P = np.asarray(X @ A.astype(X.dtype)) - (self.centre @ A).astype(X.dtype)
         values = P[:, 0] + np.square(P[:, 1:]) @ self.eigenvalues.astype(P.dtype)
+        if self.diagonal is not None:
+            squares = X.multiply(X) if sp.issparse(X) else np.square(X)
+            values += np.asarray(squares @ self.diagonal.astype(P.dtype))
         return (values + self.level).astype(P.dtype, copy=False)
 
 
@@ -95,14 +106,11 @@ def user_model(lens: Lens, model: Quadratic, intercept: bool) -> UserModel:
     """The model as the user sees it, whatever scaling happened inside."""
     values, vectors = symmetric_eigen(lens.factors(model.U), lens.factors(model.V))
     order = np.argsort(-np.abs(values), kind="stable")[: model.U.shape[1]]
-    factors = vectors[:, order].T
-    top = np.argmax(np.abs(factors), axis=1)
-    signs = np.where(factors[np.arange(len(top)), top] < 0, -1.0, 1.0)
     level = (model.level - model.trace) * lens.target_scale if intercept else 0.0
     return UserModel(
         lens.centre,
         level + lens.target_centre,
         lens.factors(model.w) * lens.target_scale,
-        factors * signs[:, None],
+        canonical_signs(vectors[:, order].T),
         values[order] * lens.target_scale,
     )

@@ -37,7 +37,8 @@ class View:
     phase: str
     basis: Any = None  # (W, K) orthonormal, or None: the data's own coordinates
     columns: bool = False  # whether the coordinates are a row column
-    exact: bool = False
+    exact: bool = False  # whether the coordinates hold all of the data
+    noiseless: bool = False  # whether the kept samples have no more directions than components
     count: float = 0.0  # number of samples, by weight
     energy: float = 0.0  # sum of squares of the data
     nonnegative: bool = False
@@ -110,7 +111,9 @@ class Reduction:
             case "drop":
                 return self._dropped(view, stats)
         basis = view.turn if view.basis is None else view.basis @ view.turn
-        return replace(view, phase="ready", basis=basis.astype(dtype), columns=True, turn=None, values=None)
+        exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
+        view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
+        return replace(view, phase="ready")
 
     def _sketched(self, view: View, sketch: NDArray[Any]) -> View:
         """The span of the rows, if the sketch has room to spare; otherwise the leading directions."""
@@ -276,7 +279,8 @@ def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
     found = int(np.sum(values > values[-1] * len(values) * 4 * np.finfo(np.float64).eps))
     D = max(min(rank or len(values), found), 1)
     turn = np.ascontiguousarray(V[:, ::-1][:, :D])
-    return replace(view, turn=turn, values=np.maximum(values[::-1][:D], np.finfo(float).tiny))
+    values = np.maximum(values[::-1][:D], np.finfo(float).tiny)
+    return replace(view, turn=turn, values=values, noiseless=found <= D)
 
 
 def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:

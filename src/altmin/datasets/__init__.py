@@ -1,11 +1,13 @@
 """Generators of the models of the papers."""
 
 from altmin.datasets.dictionaries import make_sparse_dictionary
-from altmin.datasets.nonnegative import make_ctm, make_dir, make_neg
+from altmin.datasets.nonnegative import add_outliers, make_binary, make_ctm, make_dir, make_neg
 from altmin.datasets.planted_sparse import make_planted_sparse, make_plateau, make_star
 from altmin.datasets.quadratic import make_quadratic
 
 __all__ = [
+    "add_outliers",
+    "make_binary",
     "make_ctm",
     "make_dir",
     "make_neg",

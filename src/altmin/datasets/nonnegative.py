@@ -167,6 +167,77 @@ def make_neg(
     return _plant(rng, A, codes, noise)
 
 
+def make_binary(
+    n_samples: int = 3000,
+    n_features: int = 200,
+    n_components: int = 50,
+    *,
+    n_active: int = 4,
+    noise: float = 0.0,
+    random_state: Any = None,
+) -> Planted:
+    r"""Binary weights: the simplified case of Li and Liang 2017, Section 5 (equation 5.1).
+
+    .. math:: y = x A^* + \zeta, \quad x \in \{0, 1\}^D \text{ with s ones, uniformly}
+
+    No sample is pure, so a start from the data alone fails on it.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_components : int
+        n, W and D of the paper.
+    n_active : int
+        s, the number of ones.
+    noise : float
+        gamma.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    Planted
+        Data, truth, weights and a start near the truth.
+    """
+    rng = check_random_state(random_state)
+    A = _topics(rng, n_components, n_features)
+    codes = np.zeros((n_samples, n_components))
+    ones = np.argsort(rng.random_sample((n_samples, n_components)), axis=1)[:, :n_active]
+    np.put_along_axis(codes, ones, 1.0, axis=1)
+    return _plant(rng, A, codes, noise)
+
+
+def add_outliers(
+    X: NDArray[Any], share: float, *, scale: float = 1.0, random_state: Any = None
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Replace some samples by gross outliers: dense random directions.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The data; not changed.
+    share : float
+        Of the samples that become outliers.
+    scale : float
+        Norm of an outlier in units of the mean norm of a sample.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        A copy with outliers.
+    rows : ndarray of int
+        Which samples they are, sorted.
+    """
+    rng = check_random_state(random_state)
+    rows = np.sort(rng.permutation(len(X))[: round(share * len(X))])
+    directions = rng.standard_normal((len(rows), X.shape[1]))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    X = X.copy()
+    X[rows] = scale * np.linalg.norm(X, axis=1).mean() * directions
+    return X, rows
+
+
 def _topics(rng: np.random.RandomState, n_components: int, n_features: int) -> NDArray[Any]:
     """Word distributions: Dirichlet around a Zipf law, as learned topics look."""
     zipf = 1.0 / np.arange(1, n_features + 1)

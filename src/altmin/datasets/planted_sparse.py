@@ -93,16 +93,50 @@ def make_planted_sparse(
     X = codes @ A
     zeta = rng.standard_normal(X.shape)
     X += noise * np.linalg.norm(X) / np.linalg.norm(zeta) * zeta
-    which = np.zeros(n_samples, dtype=bool)
-    n_outliers = round(outliers * n_samples)
-    if n_outliers:
-        which[rng.choice(n_samples, n_outliers, replace=False)] = True
-        size = np.sqrt(np.mean(np.sum(X**2, axis=1)) / n_features)
-        rows = rng.standard_normal((n_outliers, n_features)) * size * (10 if kind == "large" else 1)
-        if kind == "duplicates":
-            rows = rows[np.arange(n_outliers) % max(n_outliers // 20, 1)]
-        X[which], codes[which] = rows, 0.0
+    X, which = replace_by_outliers(X, outliers, kind, rng)
+    codes[which] = 0.0
     return PlantedSparse(X, A, codes, which)
+
+
+def replace_by_outliers(
+    X: NDArray[Any], share: float, kind: str, random_state: Any = None
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Put outliers in place of random rows.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The data; not written to.
+    share : float
+        Share of the rows.
+    kind : {'dense', 'large', 'duplicates'}
+        As in :func:`make_planted_sparse`.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, n_features)
+        With outliers.
+    outliers : ndarray of bool, shape (n_samples,)
+        Which rows.
+    """
+    if kind not in OUTLIERS:
+        raise ValueError(f"kind={kind!r}: one of {OUTLIERS} is needed")
+    rng = check_random_state(random_state)
+    n_samples, n_features = X.shape
+    n_outliers = round(share * n_samples)
+    which = np.zeros(n_samples, dtype=bool)
+    if not n_outliers:
+        return X.copy(), which
+    which[rng.choice(n_samples, n_outliers, replace=False)] = True
+    size = np.sqrt(np.mean(np.sum(X**2, axis=1)) / n_features)
+    rows = rng.standard_normal((n_outliers, n_features)) * size * (10 if kind == "large" else 1)
+    if kind == "duplicates":
+        rows = rows[np.arange(n_outliers) % max(n_outliers // 20, 1)]
+    X = X.copy()
+    X[which] = rows
+    return X, which
 
 
 def make_star(n_vectors: int = 2000, tau: float = 0.1) -> NDArray[Any]:

@@ -54,7 +54,7 @@ class Cursor:
 
     def needs_check(self, block: Block) -> bool:
         """Whether these rows have not been checked for NaN yet."""
-        return block.ids is not None or block.start + block.n_rows > self._checked
+        return block.ids is not None or self.unchecked(block.start + block.n_rows)
 
     def finished(self, step: Round) -> None:
         """The round has read its rows without an error."""
@@ -62,6 +62,25 @@ class Cursor:
             self._checked = self.source.n_rows
         self.seen = max(self.seen, self._checked, self.position)
         self._before = (self.position, self.epoch, self.batch)
+
+    @property
+    def tallest(self) -> int:
+        """Rows of a block of columns: they are narrow, so blocks may be taller than the grid's."""
+        return max(self.block_rows, min(4 * self.block_rows, 2048))
+
+    def height(self, step: Round) -> int:
+        """Rows of the blocks of a round."""
+        return self.block_rows if step.needs_data else self.tallest
+
+    def unchecked(self, stop: int) -> bool:
+        """Whether rows before ``stop`` have not been checked for NaN yet."""
+        return stop > self._checked
+
+    def span(self, step: Round) -> tuple[int, int]:
+        """First row and end of the rows of a round; a Next round moves on."""
+        if isinstance(step.rows, Next):
+            self._advance(step.rows)
+        return self.batch if isinstance(step.rows, Next | Same) else (0, self._n_rows())
 
     def blocks(self, step: Round, columns: dict[str, np.ndarray], round_number: int) -> Iterator[Block]:
         """The blocks of a round, on the grid that starts at its first row."""
@@ -74,11 +93,10 @@ class Cursor:
                 found = {name: columns[name][ids] for name in step.reads}
                 yield self._block(index, int(ids[0]), table, found, key, ids)
             return
-        if isinstance(rows, Next):
-            self._advance(rows)
-        start, stop = self.batch if isinstance(rows, Next | Same) else (0, self._n_rows())
-        for index, low in enumerate(range(start, stop, self.block_rows)):
-            high = min(low + self.block_rows, stop)
+        start, stop = self.span(step)
+        height = self.height(step)
+        for index, low in enumerate(range(start, stop, height)):
+            high = min(low + height, stop)
             found = {name: columns[name][low:high] for name in step.reads}
             table = self._read(low, high) if step.needs_data else Table(None)
             yield self._block(index, low, table, found, key)

@@ -54,7 +54,7 @@ class LocalRounds:
         tree = Tree()
         n_rows = self._cursor.rows_of(step)
         writer = ColumnWriter(step.writes, n_rows) if step.writes else None
-        total = max(math.ceil(n_rows / self._plan.block_rows), 1)
+        total = max(math.ceil(n_rows / self._cursor.height(step)), 1)
         blocks = self._cursor.blocks(step, self.columns, number)
         for block, result in map_in_order(call, blocks, self._pool, 2 * self._plan.n_threads):
             watch((block.index + 1) / total)

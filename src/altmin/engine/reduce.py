@@ -16,25 +16,28 @@ from altmin.contract import Block, Stats, combine
 
 
 class Tree:
-    """A running reduction: ``push`` blocks' statistics in order, then ask for the ``result``."""
+    """A running reduction: ``push`` blocks' statistics in order, then ask for the ``result``.
+
+    ``levels`` holds what is combined so far: (level, statistics of 2^level blocks), falling.
+    """
 
     def __init__(self) -> None:
-        self._levels: list[tuple[int, Stats]] = []
+        self.levels: list[tuple[int, Stats]] = []
 
     def push(self, stats: Stats, level: int = 0) -> None:
         """Add the statistics of the next block (or of the next aligned group of 2^level blocks)."""
-        while self._levels and self._levels[-1][0] == level:
-            _, left = self._levels.pop()
+        while self.levels and self.levels[-1][0] == level:
+            _, left = self.levels.pop()
             stats = combine(left, stats)
             level += 1
-        self._levels.append((level, stats))
+        self.levels.append((level, stats))
 
     def result(self) -> Stats:
         """Everything pushed so far, combined; None if nothing was."""
-        if not self._levels:
+        if not self.levels:
             return None
-        _, total = self._levels[-1]
-        for _, left in reversed(self._levels[:-1]):
+        _, total = self.levels[-1]
+        for _, left in reversed(self.levels[:-1]):
             total = combine(left, total)
         return total
 

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from altmin.contract import Block
+from altmin.engine.dask_source import DaskSource, map_dask
 from altmin.engine.finite import check_finite
 from altmin.engine.plan import make_plan
 from altmin.engine.reduce import map_in_order
@@ -32,9 +33,11 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
 
     Returns
     -------
-    ndarray, csr_array or generator
-        As the source is a table or a stream.
+    ndarray, csr_array, generator or dask array
+        As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
+    if isinstance(source, DaskSource):
+        return map_dask(call, source)
     plan = make_plan(source.info, n_jobs)
 
     def checked(block: Block) -> Any:

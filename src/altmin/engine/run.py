@@ -20,6 +20,8 @@ from threadpoolctl import threadpool_limits
 from altmin.contract import Algorithm, Done, Round, State, Stats
 from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
 from altmin.engine.cursor import Cursor
+from altmin.engine.dask_rounds import DaskRounds, active_client
+from altmin.engine.dask_source import DaskSource
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.local import LocalRounds
 from altmin.engine.outcome import Outcome, make_outcome
@@ -106,7 +108,7 @@ class _Run:
         with ExitStack() as stack:
             stack.enter_context(threadpool_limits(1))
             stack.enter_context(self.flag)
-            self.rounds = LocalRounds(self.plan, self.cursor, stack)
+            self.rounds = self._backend(stack)
             self._open_checkpoint()
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
             done = self._iterate()
@@ -118,6 +120,13 @@ class _Run:
             outcome = make_outcome(done.outcome, done.message)
             self.settings.progress.end(str(outcome))
         return Result(self.state, outcome, self.history, self.n_iter, self.cursor.seen, self.plan)
+
+    def _backend(self, stack: ExitStack) -> LocalRounds | DaskRounds:
+        """Where rounds run: on the active Dask client for a dask array, in threads here otherwise."""
+        local = LocalRounds(self.plan, self.cursor, stack)
+        if isinstance(self.source, DaskSource) and (client := active_client()) is not None:
+            return DaskRounds(self.plan, self.cursor, self.source, client, local)
+        return local
 
     def _iterate(self) -> Done:
         """Rounds until the algorithm, the stopping rule, the data or the user ends them."""

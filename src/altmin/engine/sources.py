@@ -124,7 +124,7 @@ class Source:
         return digest.hexdigest()
 
     def _clean(self, part: Any) -> Any:
-        return _clean(part, self.dtype)
+        return clean_rows(part, self.dtype)
 
 
 class StreamSource:
@@ -167,7 +167,7 @@ class StreamSource:
             return None
         rows = _stack(self._waiting)
         self._waiting = [rows.rows(slice(n, None))] if rows.n_rows > n else []
-        taken = rows.rows(slice(0, n)).each(lambda part: _clean(part, self.dtype))
+        taken = rows.rows(slice(0, n)).each(lambda part: clean_rows(part, self.dtype))
         self.position += taken.n_rows
         return taken
 
@@ -269,7 +269,7 @@ def _tidy(X: Any) -> Any:
     return X if isinstance(X, np.ndarray | RowReader) else np.asarray(X)
 
 
-def _clean(part: Any, dtype: np.dtype[Any]) -> Any:
+def clean_rows(part: Any, dtype: np.dtype[Any]) -> Any:
     """One layout and one dtype, whatever came: other layouts would give other bits."""
     if sp.issparse(part):
         part = part.astype(dtype, copy=False)

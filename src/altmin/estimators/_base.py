@@ -30,6 +30,7 @@ from altmin.engine import (
     open_source,
     run,
 )
+from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.sources import is_block_list
 from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
 
@@ -64,21 +65,19 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         and streams are checked as they are read. NaN and Inf are always found block by block, so the
         error names block and row.
         """
-        if isinstance(X, np.memmap | str | Path | Source | StreamSource) or is_block_list(X) or _is_stream(X):
-            opened = isinstance(X, Source | StreamSource)
-            source = X if opened else open_source(X, _target(y), _target(sample_weight))
+        source = self._open_lazily(X, y, sample_weight)
+        if source is not None:
             self._check_width(source.info.n_features, reset)
             if isinstance(source, Source):
                 for name, values in (("y", y), ("sample_weight", sample_weight)):
                     if values is not None:
                         _aligned(name, values, source.n_rows)
             return source
-        dtypes = [np.float64, np.float32]
         X = validate_data(
             self,
             X,
             reset=reset,
-            dtype=dtypes,
+            dtype=[np.float64, np.float32],
             accept_sparse="csr" if accept_sparse else False,
             ensure_all_finite=False,
             ensure_min_samples=self._min_samples if reset else 1,
@@ -88,6 +87,17 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
+
+    @staticmethod
+    def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
+        """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
+        if isinstance(X, Source | StreamSource):
+            return X
+        if is_dask(X):
+            return open_dask(X, y, sample_weight)
+        if isinstance(X, np.memmap | str | Path) or is_block_list(X) or _is_stream(X):
+            return open_source(X, _target(y), _target(sample_weight))
+        return None
 
     def _check_width(self, n_features: int, reset: bool) -> None:
         if reset:
@@ -196,8 +206,8 @@ def _target(values: Any) -> Any:
     return None if values is None else np.asarray(values)
 
 
-def _aligned(name: str, values: Any, n_rows: int) -> np.ndarray:
-    values = np.asarray(values)
+def _aligned(name: str, values: Any, n_rows: int) -> Any:
+    values = values if hasattr(values, "dask") else np.asarray(values)
     if values.shape[0] != n_rows:
         raise ValueError(f"{name} has {values.shape[0]} rows, X has {n_rows}: they must agree")
     return values

@@ -8,17 +8,21 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
 from altmin.contract import Block
 from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.halves import apart_halves
+from altmin.estimators.library_starts import library_start
+from altmin.guarantees.and_nmf import gather, report
+from altmin.guarantees.report import GuaranteeReport
+from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
-
-_LIBRARY_ROWS = 10_000
+from altmin.metrics import sine_errors
 
 
 class AND(ComponentsEstimator):
@@ -93,6 +97,8 @@ class AND(ComponentsEstimator):
         contradict the model.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether these are the features that made the data, and why; :meth:`guarantee` looks closer.
 
     References
     ----------
@@ -104,7 +110,7 @@ class AND(ComponentsEstimator):
     >>> from altmin import AND
     >>> from altmin.datasets import make_dir
     >>> from altmin.metrics import total_correlation_error
-    >>> problem = make_dir(1000, 60, 5, random_state=0)
+    >>> problem = make_dir(1000, 60, 5, concentration=1.0, random_state=0)
     >>> model = AND(5).fit(problem.X)
     >>> total_correlation_error(model.components_, problem.components) < 1e-6
     True
@@ -187,6 +193,7 @@ class AND(ComponentsEstimator):
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
         self._set_components(result.state)
+        self.guarantee_ = self._report(result.state)
         self._state = None
         return self
 
@@ -226,7 +233,73 @@ class AND(ComponentsEstimator):
         self.n_iter_, self.outcome_ = result.state.stage, result.outcome
         self._state = result.state
         self._set_components(result.state)
+        self.guarantee_ = self._report(result.state)
         return self
+
+    def guarantee(self, X: Any, *, effort: str = "full", sample_weight: Any = None) -> GuaranteeReport:
+        """Look again, with data: whether the components are the features that made X.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
+            The data of the fit, or fresh ones of the same kind.
+        effort : {'cheap', 'full'}
+            'full' also fits disjoint halves (near copies of a sample stay together) and from two other
+            starts, and compares: about three more fits.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts.
+
+        Returns
+        -------
+        GuaranteeReport
+            The verdict and its reasons.
+        """
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        check_is_fitted(self)
+        source = self._open(X, sample_weight=sample_weight, reset=False)
+        if not isinstance(source, Source):
+            raise ValueError("guarantee needs data that can be read again, not a one-way stream")
+        stride = -(-source.n_rows // max(2000, 20 * self.n_components))
+        table = source.take(np.arange(0, source.n_rows, stride))
+        seen = slice(None) if table.weight is None else table.weight > 0
+        sample = table.X[seen]
+        decoder = pseudo_inverse(self.components_.astype(source.dtype))
+        codes = np.asarray(sample @ decoder)
+        left = sample - np.maximum(codes, 0.0) @ self.components_
+        squares = row_norms2(sample).sum()
+        residual = float(np.sqrt(np.square(left).sum() / squares)) if squares > 0 else 0.0
+        agreement = self._agreement(source) if effort == "full" else {}
+        evidence = gather(codes, self.components_)
+        dropped = len(self.outliers_) / source.n_rows
+        return report(evidence, residual, noise=residual, dropped=dropped, **agreement)
+
+    def _agreement(self, source: Source) -> dict[str, float]:
+        """Largest sine between the fit and its repetitions on halves and from other starts."""
+        algorithm = self._algorithm(source)
+
+        def distance(how: AndNmf, data: Source, **changes: Any) -> float:
+            A = lift(self._run(how, data, checkpoint=None, **changes).state).A
+            return float(sine_errors(A, self.components_).max())
+
+        halves = [distance(algorithm, source.subset(ids)) for ids in apart_halves(source)]
+        other = replace(algorithm, start=None, method="vca")
+        restarts = [distance(other, source, seed=seed) for seed in (1, 2)]
+        return {"halves": max(halves), "restarts": max(restarts)}
+
+    def _report(self, state: AndState) -> GuaranteeReport:
+        residual = float(np.sqrt(state.residual / state.squares)) if state.squares > 0 else 0.0
+        dropped = len(self.outliers_) / max(state.view.count, 1.0)
+        start = None
+        A = lift(state).A
+        if not isinstance(self.init, str):
+            mixing = np.asarray(self.init, dtype=np.float64) @ pseudo_inverse(A)
+            own = np.diag(mixing)
+            mixing = mixing / np.where(own != 0, own, 1.0)[:, None]
+            start = float(np.linalg.norm(mixing - np.diag(np.diag(mixing)), 2))
+        evidence = None if state.codes is None else gather(state.codes, A)
+        noise = None if state.view.noiseless else residual
+        return report(evidence, residual, noise=noise, start=start, dropped=dropped)
 
     def _algorithm(self, source: AnySource) -> AndNmf:
         schedule = self.thresholds
@@ -287,25 +360,3 @@ class AND(ComponentsEstimator):
         if self.decoder == "nnls":
             return nnls_codes(block.X, self.components_.astype(block.X.dtype))
         return decode(block.X, pseudo_inverse(self.components_))
-
-
-def library_start(name: str, source: AnySource, n_components: int, seed: int) -> Any:
-    """Centres of k-means, or components of NMF, of scikit-learn on some of the samples."""
-    if not isinstance(source, Source):
-        raise ValueError(f"init={name!r} needs data that can be read again, not a one-way stream")
-    rng = np.random.default_rng(seed)
-    ids = np.sort(rng.permutation(source.n_rows)[:_LIBRARY_ROWS])
-    table = source.take(ids)
-    X = table.X if table.weight is None else table.X[table.weight > 0]
-    if name == "kmeans":
-        from sklearn.cluster import KMeans
-
-        return KMeans(n_components, n_init=1, random_state=seed).fit(X).cluster_centers_
-    from sklearn.decomposition import NMF
-
-    lowest = X.data.min(initial=0.0) if sp.issparse(X) else X.min(initial=0.0)
-    if lowest < 0:
-        raise ValueError(f"init='nmf': X has negative entries (smallest {lowest:.3g}); use init='spa'")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a start need not have converged
-        return NMF(n_components, init="nndsvda", max_iter=100, random_state=seed).fit(X).components_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -12,7 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from altmin.algorithms.complete import Complete, CompleteState
 from altmin.engine import AnySource
 from altmin.estimators._base import SHARED_CONSTRAINTS
-from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, checked_start
+
+_AMPLIFIED = 10.0
 
 
 class CompleteDictionaryLearning(DictionaryEstimator):
@@ -75,6 +78,8 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         One row a pass.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
     References
     ----------
@@ -163,13 +168,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
                 f"n_components={k} is more than the {n_features} features: codes are not unique then; "
                 "ApproximateDictionaryLearning learns overcomplete dictionaries"
             )
-        start = None
-        if not isinstance(self.init, str):
-            start = np.asarray(self.init, dtype=np.float64)
-            if start.shape != (k, n_features):
-                raise ValueError(f"init has shape {start.shape}; {(k, n_features)} is needed")
-            if not np.isfinite(start).all() or np.linalg.matrix_rank(start) < k:
-                raise ValueError("init must be a finite matrix of full rank")
+        start = None if isinstance(self.init, str) else checked_start(self.init, (k, n_features))
         return Complete(
             n_components=k,
             start=start,
@@ -190,3 +189,17 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
+        self._set_guarantee(state, order, state.agreeing, theorem=2)
+        self._warn_of_whitening(state)
+
+    def _warn_of_whitening(self, state: CompleteState) -> None:
+        """Image patches hold little in most directions, and whitening makes those as loud as the rest."""
+        spread = float(np.linalg.norm(state.unwhiten, 2) * np.linalg.norm(state.whiten, 2))
+        if spread > _AMPLIFIED and self.guarantee_.verdict == "not supported":
+            warnings.warn(
+                f"whitening amplified the weakest directions of the data {spread:.3g} times, and no sparse "
+                "dictionary was found in them. For image patches and other smooth signals "
+                "OrthogonalDictionaryLearning(init='dct', keep=0.1) codes better, without whitening",
+                UserWarning,
+                stacklevel=5,
+            )

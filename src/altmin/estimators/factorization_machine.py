@@ -12,12 +12,17 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.one_pass import OnePass, OnePassState
-from altmin.algorithms.quadratic import user_model
+from altmin.algorithms.quadratic import UserModel, user_model
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, Source
+from altmin.engine import AnySource, Result, Source, map_rows, open_source
+from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator, split_source
+from altmin.estimators._categories import encode, encoded_names, has_categories, learn_categories
+from altmin.estimators._machine_report import column_units, difference, report, sample, swept_report
 from altmin.estimators._quadratic import auto_batch, regression_target
+from altmin.estimators._sweeps import looks_one_hot, refine
+from altmin.guarantees.report import GuaranteeReport
 
 _UNLIMITED = 1 << 60
 
@@ -41,19 +46,25 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Rows of a batch. 'auto' is about 20 * rank * n_features, or all rows in every step where there
         are fewer than ten such batches.
     step : 'auto' or float
-        Length of a step; 'auto' follows from the batch size and decays once the loss stops falling;
-        1 is the printed algorithm.
+        Length of a step; 'auto' follows from the batch size and decays once the loss stops falling.
+        The printed algorithm is ``step=1., fit_intercept=False, moments='gaussian', whiten=False``; with
+        features and step taken as they are, steps aren't guarded either.
     fit_intercept : bool
         Whether there is b. Without it features aren't centred either.
     moments : {'auto', 'gaussian', 'sample'}
         Third and fourth moments of the features: those of a Gaussian, of the first rows, or of the first
-        rows if they differ. 'gaussian' with ``whiten=False`` takes features as they are: the printed
-        algorithm.
+        rows if they differ. 'gaussian' with ``whiten=False`` takes features as they are.
     whiten : 'auto' or bool
         Whether correlated features are whitened. The only place that forms an n_features x n_features
         array; 'auto' looks up to 1000 features.
+    refine : {None, 'als'}
+        'als' goes on with coordinate sweeps over rows that are in memory, each parameter to its ridge
+        value in turn. One-hot and very sparse features, and frames with categorical columns, are always
+        learned by sweeps: their moments say too little.
+    alpha : float or (float, float)
+        Ridge of the sweeps (on the linear part, on the factors), in units of the spread of y.
     max_iter : int
-        Steps (batches) at most; data that can be read again are read in several epochs.
+        Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
         Stop where steps stay below it, in units of the spread of y.
     random_state : int, RandomState or None
@@ -75,6 +86,10 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Unit rows f_i, by falling \|eigenvalue\|; their largest entry is positive.
     eigenvalues_ : ndarray of shape (rank,)
         lambda_i.
+    diagonal_ : ndarray of shape (n_features,) or None
+        After sweeps: squares of single columns beside the factors; part of ``matrix()``.
+    encoded_names_ : list of str
+        For frames with categorical columns: the one-hot columns that ``coef_`` and ``factors_`` speak of.
     unidentified_ : ndarray of int
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
@@ -85,6 +100,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
     References
     ----------
@@ -111,6 +128,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         "fit_intercept": ["boolean"],
         "moments": [StrOptions({"auto", "gaussian", "sample"})],
         "whiten": [StrOptions({"auto"}), "boolean"],
+        "refine": [StrOptions({"als"}), None],
+        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -123,8 +142,10 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         fit_intercept: bool = True,
         moments: str = "auto",
         whiten: Any = "auto",
+        refine: str | None = None,
+        alpha: Any = 10.0,
         max_iter: int = 100,
-        tol: float = 1e-10,
+        tol: float = 1e-13,
         random_state: Any = None,
         verbose: int = 0,
         checkpoint: Any = None,
@@ -136,6 +157,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.fit_intercept = fit_intercept
         self.moments = moments
         self.whiten = whiten
+        self.refine = refine
+        self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -161,9 +184,17 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         FactorizationMachineRegressor
             The fitted estimator.
         """
-        source = self._open(X, regression_target(self, X, y), sample_weight, reset=True)
-        result = self._run(self._algorithm(source), source)
-        self._set_model(result)
+        target = regression_target(self, X, y)
+        source = self._open_encoded(X, target, sample_weight, reset=True)
+        if looks_one_hot(source):
+            self._sweep(source, start=None)
+            return self
+        algorithm = self._algorithm(source)
+        self._adopt(self._run(algorithm, source))
+        if self.refine == "als":
+            self._sweep(source, start=self._model)
+        else:
+            self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -186,7 +217,11 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         known: OnePassState | None = getattr(self, "_state", None)
         kept = getattr(self, "_kept", ())
-        source = self._open(X, regression_target(self, X, y), sample_weight, reset=known is None)
+        target = regression_target(self, X, y)
+        if known is None:
+            self._categories: dict[str, list[str]] = {}
+            self.encoded_names_: list[str] = []
+        source = self._open(X, target, sample_weight, reset=known is None)
         algorithm = self._algorithm(source, once=True)
         state = None
         if known is not None and not kept:
@@ -194,7 +229,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         elif isinstance(source, Source):
             source = Source([*(Table(*part) for part in kept), *source.pieces], source.dtype)
         result = self._run(algorithm, source, state, max_iter=_UNLIMITED, checkpoint=None, tol=0.0)
-        self._set_model(result)
+        self._adopt(result)
+        self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
         enough = not isinstance(source, Source) or source.n_rows >= 4 * (source.info.n_features + 8)
         done = enough or (known is not None and not kept)
         self._kept = () if done else tuple(_parts(piece) for piece in source.pieces)  # type: ignore[union-attr]
@@ -218,15 +254,93 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 
-    def _set_model(self, result: Result) -> None:
+    def guarantee(self, X: Any, y: Any, *, effort: str = "cheap") -> GuaranteeReport:
+        """Whether w and M were found, judged on rows of the same kind as those of ``fit``.
+
+        Parameters
+        ----------
+        X : as in ``fit``, not a stream
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their target.
+        effort : {'cheap', 'full'}
+            'full' fits halves of the rows again and compares.
+
+        Returns
+        -------
+        GuaranteeReport
+            Verdict and conditions.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        source = self._open_encoded(X, regression_target(self, X, y), None, reset=False)
+        if not hasattr(self, "_state"):
+            return self.guarantee_
+        algorithm = self._algorithm(source)
+        if effort == "cheap" or not isinstance(source, Source):
+            return report(algorithm, self._state, self._model, source, self._losses)
+        halves = [source.subset(ids) for ids in split_source(source, 2, 0)]
+        unit = column_units(sample(source, 3000)[0])
+        apart = []
+        for half in halves:
+            again = self._run(algorithm, half, checkpoint=None)
+            found = user_model(again.state.lens, again.state.model, self.fit_intercept)
+            apart.append(difference(self._model, found, unit))
+        return report(algorithm, self._state, self._model, source, self._losses, halves=max(apart))
+
+    @property
+    def _losses(self) -> list[float]:
+        return [row["loss"] for row in self.history_]
+
+    def _adopt(self, result: Result) -> None:
         self._set_run(result)
         self._state = result.state
-        lens = result.state.lens
-        self._model = user_model(lens, result.state.model, self.fit_intercept)
-        self.eigenvalues_, self.factors_ = self._model.eigenvalues, self._model.factors
-        self.coef_, self.intercept_ = self._model.coef, self._model.intercept
-        self.unidentified_ = np.flatnonzero(lens.blind)
+        self._set_model(user_model(result.state.lens, result.state.model, self.fit_intercept))
+        self.unidentified_ = np.flatnonzero(result.state.lens.blind)
         self.loss_ = float(result.state.loss)
+
+    def _sweep(self, source: AnySource, start: UserModel | None) -> None:
+        if not isinstance(source, Source):
+            raise ValueError("refine='als' sweeps over the rows again and again: a stream has them once")
+        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
+        if len(alpha) != 2 or min(alpha) < 0:
+            raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
+        rank = min(self.rank, source.info.n_features)
+        model, losses, binary = refine(
+            source, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
+        )
+        rows = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
+        self.history_ = [*(self.history_ if start else []), *rows]
+        self.n_iter_ = len(self.history_)
+        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
+        self.loss_ = losses[-1]
+        self.unidentified_ = np.flatnonzero(binary)
+        self.guarantee_ = swept_report(self.loss_)
+        self._set_model(model)
+
+    def _set_model(self, model: UserModel) -> None:
+        self._model = model
+        self.eigenvalues_, self.factors_ = model.eigenvalues, model.factors
+        self.coef_, self.intercept_ = model.coef, model.intercept
+        self.diagonal_ = model.diagonal
+
+    def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
+        """As ``_open``; a frame with categorical columns is one-hot encoded first."""
+        if reset:
+            self._categories = learn_categories(X) if has_categories(X) else {}
+            self.encoded_names_ = encoded_names(self._categories)
+        if not self._categories:
+            return self._open(X, y, sample_weight, reset=reset)
+        if not hasattr(X, "columns"):
+            raise ValueError("X: this model was fitted on a frame with categorical columns, and needs one")
+        encoded = encode(X, self._categories)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.feature_names_in_ = np.asarray([str(name) for name in X.columns], dtype=object)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        return open_source(encoded, y, sample_weight)
 
     def predict(self, X: Any) -> Any:
         """The model's values.
@@ -241,7 +355,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         ndarray of shape (n_samples,)
             Predictions.
         """
-        return self._map_rows(self._block_values, X)
+        check_is_fitted(self)
+        source = self._open_encoded(X, None, None, reset=False)
+        return map_rows(self._block_values, source, self.n_jobs)
 
     def _block_values(self, block: Block) -> NDArray[Any]:
         return self._model.predict(block.X)
@@ -249,7 +365,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def matrix(self) -> NDArray[Any]:
         """M, formed as an array of shape (n_features, n_features)."""
         check_is_fitted(self)
-        return (self.factors_.T * self.eigenvalues_) @ self.factors_
+        M = (self.factors_.T * self.eigenvalues_) @ self.factors_
+        return M if self.diagonal_ is None else M + np.diag(self.diagonal_)
 
     def interaction(self, i: int, j: int) -> float:
         """How much the product of columns i and j counts: 2 M_ij, or M_ii for i = j.
@@ -266,7 +383,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         check_is_fitted(self)
         value = float(np.sum(self.eigenvalues_ * self.factors_[:, i] * self.factors_[:, j]))
-        return value if i == j else 2 * value
+        own = 0.0 if self.diagonal_ is None else float(self.diagonal_[i])
+        return value + own if i == j else 2 * value
 
 
 def _parts(table: Any) -> tuple[Any, ...]:

@@ -12,7 +12,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from altmin.algorithms.orthogonal import Orthogonal, OrthogonalState
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, start_atoms
-from altmin.kernels.polar import polar
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -75,6 +74,8 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         One row a pass.
     outcome_ : Outcome
         How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
     References
     ----------
@@ -147,13 +148,14 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
             The fitted estimator.
         """
         source = self._open(X, reset=True)
-        atoms, given = start_atoms(self.init, source.info.n_features, self._seed() or 0)
-        result = self._run(self._algorithm(polar(atoms), given), source)
+        given = not isinstance(self.init, str)
+        start = start_atoms(self.init, source.info.n_features)
+        result = self._run(self._algorithm(start, given), source)
         self._set_run(result)
         self._set_fit(result.state, source.info.dtype, keep_order=given)
         return self
 
-    def _algorithm(self, atoms: np.ndarray, given: bool) -> Orthogonal:
+    def _algorithm(self, start: np.ndarray | None, given: bool) -> Orthogonal:
         if self.keep is not None and not isinstance(self.threshold, str):
             raise ValueError(f"keep={self.keep} and threshold={self.threshold}: give one of them")
         decay: float | None = 0.97
@@ -162,7 +164,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         elif given or self.init == "dct" or self.keep is not None:
             decay = None
         threshold = None if isinstance(self.threshold, str) else float(self.threshold)
-        return Orthogonal(atoms, threshold, self.keep, decay)
+        return Orthogonal(start, threshold, self.keep, decay)
 
     def _set_fit(self, state: OrthogonalState, dtype: Any, *, keep_order: bool) -> None:
         order = self._set_dictionary(state.atoms, state.squares, dtype, keep_order=keep_order)
@@ -172,6 +174,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
+        self._set_guarantee(state, order, None, theorem=1)
 
     def _decoder(self) -> np.ndarray:
         return self.components_.T

@@ -101,7 +101,7 @@ class NpyRows(RowReader):
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop, by positioned reads: threads don't get into each other's way."""
         out = np.empty((stop - start, self.shape[1]), self.dtype)
-        view = memoryview(out.reshape(-1).view(np.uint8))
+        view = out.data.cast("B")
         place = self._offset + start * self.shape[1] * self.dtype.itemsize
         while len(view):
             count = os.preadv(self._handle, [view], place)

@@ -10,48 +10,54 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
-# Large codes are counted in logarithmic bins from 1/2 to 8, 64 an octave: their quantile to 1 %.
-OCTAVES, BINS_AN_OCTAVE = 4, 64
+# Large codes are counted in logarithmic bins from 1/2 to 4, 32 an octave: their quantile to 2 %. Bins are
+# centred on powers of 2^(1/32), so that a code of exactly 1 is never at an edge that rounding could cross.
+OCTAVES, BINS_AN_OCTAVE = 3, 32
 N_BINS = OCTAVES * BINS_AN_OCTAVE
 
 
 @compiled
-def sweep_rows(Z, weight, alpha, cut, trimming, sums, counts, totals):  # type: ignore[no-untyped-def] # numba
-    """The loop of :func:`sweep`."""
-    n_rows, n_components = Z.shape
+def sweep_rows(  # type: ignore[no-untyped-def] # numba
+    Z, weight, alpha, cut, trimming, counting, squares, number, mass, largest, smallest, counts, totals
+):
+    """The loop of :func:`sweep`: no branch inside, so that the compiler makes vector instructions of it."""
+    n_rows, D = Z.shape
     for r in range(n_rows):
-        w = weight[r]
-        if w <= 0.0:
-            for i in range(n_components):
-                Z[r, i] = 0.0
-            continue
-        kept = True
-        for i in range(n_components):
-            kept = kept & (Z[r, i] >= cut[i])
+        w = max(weight[r], 0.0)
+        low = large = 0
+        for i in range(D):
+            low += Z[r, i] < cut[i]
+            large += Z[r, i] > 0.5
+        if counting and large and w > 0.0:
+            for i in range(D):
+                z = Z[r, i]
+                if z > 0.5:
+                    place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE + 0.5)
+                    counts[i, min(place, N_BINS - 1)] += w
         totals[0] += w
-        if not kept:
-            totals[1] += w
-        use = kept or not trimming
-        for i in range(n_components):
+        totals[1] += w if low else 0.0
+        use = 1.0 if w > 0.0 and not (low and trimming) else 0.0
+        seen = 1.0 if w > 0.0 else 0.0
+        for i in range(D):
             z = Z[r, i]
-            if z < 0.0:
-                sums[0, i] += w * z * z
-                sums[1, i] += w
-                if use and z < sums[4, i]:
-                    sums[4, i] = z
-            elif z > sums[3, i]:
-                sums[3, i] = z
-            if z > 0.5:
-                place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE)
-                counts[i, min(place, N_BINS - 1)] += w
-            if use and z >= alpha[i]:
-                sums[2, i] += w * z
-            else:
-                Z[r, i] = 0.0
+            negative = min(z, 0.0)
+            squares[i] += w * negative * negative
+            number[i] += w if z < 0.0 else 0.0
+            largest[i] = max(largest[i], seen * z)
+            smallest[i] = min(smallest[i], use * negative)
+            z = use * z if z >= alpha[i] else 0.0
+            mass[i] += w * z
+            Z[r, i] = z
 
 
 def sweep(
-    Z: NDArray[Any], weight: NDArray[Any], alpha: NDArray[Any], cut: NDArray[Any], trimming: bool
+    Z: NDArray[Any],
+    weight: NDArray[Any],
+    alpha: NDArray[Any],
+    cut: NDArray[Any],
+    *,
+    trimming: bool = False,
+    counting: bool = True,
 ) -> dict[str, NDArray[Any]]:
     """Threshold the codes in place and measure them as they were before.
 
@@ -66,6 +72,8 @@ def sweep(
         The threshold, and the (negative) value under which a row contradicts the model.
     trimming : bool
         Whether such rows are left out.
+    counting : bool
+        Whether to count large codes, for their quantile.
 
     Returns
     -------
@@ -76,7 +84,7 @@ def sweep(
     """
     D = Z.shape[1]
     sums, counts, totals = np.zeros((5, D)), np.zeros((D, N_BINS)), np.zeros(2)
-    sweep_rows(Z, weight, alpha, cut, trimming, sums, counts, totals)
+    sweep_rows(Z, weight, alpha, cut, trimming, counting, *sums, counts, totals)
     return {
         "sums": sums[:3],
         "largest": sums[3],
@@ -114,5 +122,5 @@ def upper_quantile(
     safe = np.maximum(place, 0)
     inside = np.maximum(counts[rows, safe], np.finfo(float).tiny)
     fraction = np.clip((above[rows, safe] - target) / inside, 0.0, 1.0)
-    value = np.where(place < 0, 0.5, np.exp2((safe + fraction) / BINS_AN_OCTAVE - 1.0))
+    value = np.where(place < 0, 0.5, np.exp2((safe + fraction - 0.5) / BINS_AN_OCTAVE - 1.0))
     return np.where(largest > 0, np.minimum(value, np.maximum(largest, 0.5)), 1.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 
@@ -37,6 +38,8 @@ def gradient_steps(
     ndarray of shape (n_components, n_features)
         In the dtype of A.
     """
+    if n_steps is None and (solved := _solve(G, B)) is not None:
+        return solved.astype(A.dtype, copy=False)
     values, V = np.linalg.eigh(G.astype(np.float64, copy=False))
     values = np.maximum(values, 0.0)
     largest = values[-1]
@@ -51,6 +54,15 @@ def gradient_steps(
         keep, gain = _powers(values, eta, n_steps)
     A_T = V @ (keep[:, None] * (V.T @ A) + gain[:, None] * (V.T @ B))
     return A_T.astype(A.dtype, copy=False)
+
+
+def _solve(G: NDArray[Any], B: NDArray[Any]) -> NDArray[Any] | None:
+    """G^-1 B by Cholesky, a third of the time of eigh; None where G is near singular."""
+    factor, failed = scipy.linalg.lapack.dpotrf(G.astype(np.float64, copy=False), lower=1)
+    diagonal = np.diag(factor)
+    if failed or diagonal.min() <= 1e-6 * diagonal.max():
+        return None
+    return scipy.linalg.cho_solve((factor, True), B, check_finite=False)
 
 
 def _powers(values: NDArray[Any], eta: float, n_steps: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -3,12 +3,15 @@
 from altmin.metrics.dictionaries import atom_error, crosstalk, support_recovery
 from altmin.metrics.images import psnr, ssim
 from altmin.metrics.matching import match_components, sine_errors, total_correlation_error
+from altmin.metrics.ranking import ndcg_at_k, recall_at_k
 
 __all__ = [
     "atom_error",
     "crosstalk",
     "match_components",
+    "ndcg_at_k",
     "psnr",
+    "recall_at_k",
     "sine_errors",
     "ssim",
     "support_recovery",

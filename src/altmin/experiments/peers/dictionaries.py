@@ -1,54 +1,105 @@
-"""Dictionaries of other methods and libraries, learnt from the same patches under one CPU cap.
+"""Peers of approximate dictionary learning: K-SVD, SPAMS, scikit-learn's mini-batches, truncated SVD.
 
-Each function takes centred patches (n_samples, n_pixels), a number of atoms and CPU seconds, and gives unit
-atoms, one a row.
+Each takes rows as samples and gives unit atoms as rows; errors are measured by the same pursuit for
+all of them. Third parties are imported where they are used.
 """
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.images.learn import cosine_patches
-
-Array = NDArray[Any]
+from altmin.kernels.pursuit import Pursuit
 
 
-def cosines(X: Array, n_atoms: int, cpu_seconds: float) -> Array:
-    """The two-dimensional cosine basis: nothing to learn."""
-    side = round(X.shape[1] ** 0.5)
-    return cosine_patches(side, side).astype(np.float64)
+def relative_error(X: NDArray[Any], components: NDArray[Any], n_nonzero: int) -> float:
+    """Squared error of the best codes that pursuit finds, over the squared norm of the data."""
+    return float(row_errors(X, components, n_nonzero) @ np.sum(X**2, axis=1) / np.sum(X**2))
 
 
-def spams_l1(X: Array, n_atoms: int, cpu_seconds: float) -> Array:
-    """SPAMS ``trainDL`` (online l1 learning, Mairal et al. 2010), lambda = 1.2 / sqrt(n_pixels).
+def row_errors(X: NDArray[Any], components: NDArray[Any], n_nonzero: int) -> NDArray[Any]:
+    """Relative squared error of each row."""
+    left = X - Pursuit(components, n_nonzero)(X).csr() @ components
+    squares = np.sum(X**2, axis=1)
+    return np.sum(left**2, axis=1) / np.where(squares > 0, squares, 1.0)
 
-    Patches are scaled to unit mean energy, which is what that lambda is made for.
+
+def ksvd_dictionary(
+    X: NDArray[Any], n_components: int, n_nonzero: int, *, n_sweeps: int = 20, seed: int = 0
+) -> NDArray[Any]:
+    """Approximate K-SVD (Rubinstein, Zibulevsky and Elad 2008) from random samples.
+
+    Batch OMP, then each atom and its codes by one power step on the error without it; an atom that no
+    sample uses becomes the sample that is represented worst.
     """
+    rng = np.random.default_rng(seed)
+    D = _unit(X[rng.choice(len(X), n_components, replace=False)])
+    for _ in range(n_sweeps):
+        Y = Pursuit(D, n_nonzero)(X).csr().tocsc()
+        left = X - Y @ D
+        for j in range(n_components):
+            part = slice(Y.indptr[j], Y.indptr[j + 1])
+            rows, codes = Y.indices[part], Y.data[part]
+            if not len(rows):
+                worst = int(np.argmax(np.einsum("ij,ij->i", left, left)))
+                D[j] = _unit(X[[worst]])[0]
+                continue
+            error = left[rows] + np.outer(codes, D[j])
+            D[j] = _unit((codes @ error)[None])[0]
+            left[rows] = error - np.outer(error @ D[j], D[j])
+    return D
+
+
+def spams_dictionary(
+    X: NDArray[Any],
+    n_components: int,
+    *,
+    penalty: float = 0.1,
+    iterations: int = 300,
+    batch: int = 512,
+    seed: int = 0,
+) -> NDArray[Any]:
+    """SPAMS's online dictionary learning (Mairal et al. 2010), l1-penalised, one thread."""
     import spams
 
-    Y = np.asfortranarray((X / np.sqrt(np.mean(np.sum(X * X, axis=1)))).T)
-    options: dict[str, Any] = {"K": n_atoms, "lambda1": 1.2 / X.shape[1] ** 0.5, "batchsize": 400}
-    atoms = spams.trainDL(Y, **options, iter=-max(int(cpu_seconds), 1), numThreads=1, verbose=False)
-    return _unit(np.asarray(atoms).T)
+    D = spams.trainDL(
+        np.asfortranarray(X.T),
+        K=n_components,
+        lambda1=penalty,
+        mode=2,
+        iter=iterations,
+        batchsize=batch,
+        numThreads=1,
+        verbose=False,
+    )
+    return np.ascontiguousarray(D.T)
 
 
-def minibatch_scikit_learn(X: Array, n_atoms: int, cpu_seconds: float) -> Array:
-    """scikit-learn's ``MiniBatchDictionaryLearning``, the same lambda and scale, batches of 256."""
+def mini_batch_dictionary(
+    X: NDArray[Any], n_components: int, n_nonzero: int, *, seed: int = 0
+) -> NDArray[Any]:
+    """scikit-learn's MiniBatchDictionaryLearning, penalty a tenth of a row's norm, 10 passes."""
+    import warnings
+
     from sklearn.decomposition import MiniBatchDictionaryLearning
+    from sklearn.exceptions import ConvergenceWarning
 
-    Y = X / np.sqrt(np.mean(np.sum(X * X, axis=1)))
-    model = MiniBatchDictionaryLearning(n_atoms, alpha=1.2 / X.shape[1] ** 0.5, random_state=0, n_jobs=1)
-    rng = np.random.default_rng(0)
-    limit = time.process_time() + cpu_seconds
-    while time.process_time() < limit:
-        model.partial_fit(Y[rng.choice(len(Y), min(256, len(Y)), replace=False)])
-    return _unit(model.components_)
+    penalty = 0.1 * float(np.median(np.linalg.norm(X, axis=1)))
+    model = MiniBatchDictionaryLearning(
+        n_components, alpha=penalty, batch_size=256, max_iter=10, random_state=seed, fit_algorithm="cd"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # of its inner lasso, to 1e-4 of its scale
+        return _unit(model.fit(X).components_)
 
 
-def _unit(atoms: Array) -> Array:
-    norms = np.linalg.norm(atoms, axis=1, keepdims=True)
-    return atoms / np.where(norms > 0, norms, 1.0)
+def svd_directions(X: NDArray[Any], n_nonzero: int) -> NDArray[Any]:
+    """The k right singular vectors: the best dictionary where all rows use the same k atoms."""
+    return np.linalg.svd(X, full_matrices=False)[2][:n_nonzero]
+
+
+def _unit(rows: NDArray[Any]) -> NDArray[Any]:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(norms > 0, norms, 1.0)

@@ -1,0 +1,41 @@
+"""``altmin report``: a page about a saved model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import altmin
+from altmin.cli.tables import FileError, read_table
+from altmin.report.model_page import write_model_page
+
+
+def report_model(
+    model_file: Path, data: str | None, out: Path, image_shape: str | None, vocabulary: Path | None
+) -> None:
+    """Write the page and say where it is."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    model = altmin.load(model_file)
+    X = None if data is None else read_table(data)[0]
+    words = None
+    if vocabulary is not None:
+        if not vocabulary.exists():
+            raise FileError(f"there is no file {vocabulary}")
+        words = vocabulary.read_text(encoding="utf-8").splitlines()
+        if len(words) != model.components_.shape[1]:
+            raise FileError(
+                f"{vocabulary} has {len(words)} words, the model {model.components_.shape[1]} features"
+            )
+    page = write_model_page(model, out, X, image_shape=_shape(image_shape), words=words)
+    print(f"page: {page.resolve()}")
+
+
+def _shape(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    try:
+        height, width = (int(side) for side in text.lower().split("x"))
+    except ValueError:
+        raise FileError(f"--image-shape {text!r}: write it as height x width, for example 8x8") from None
+    return height, width

@@ -1,0 +1,94 @@
+"""Tables as a shell user has them: csv and Matrix Market besides what the library reads by itself."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from altmin.io.tables import SUFFIXES
+
+
+class FileError(ValueError):
+    """A file that cannot be used; the message says where in it and why."""
+
+
+def read_table(name: str) -> tuple[Any, list[str] | None]:
+    """What an estimator takes as X, and the column names if the file has them.
+
+    Parameters
+    ----------
+    name : str
+        Path of a csv, mtx, npy, npz, parquet or zarr table, or of a folder of tables.
+
+    Returns
+    -------
+    X : ndarray, sparse matrix or str
+        Paths that the library opens by itself stay paths, so large files are read piece by piece.
+    columns : list of str or None
+        The header of a csv file.
+    """
+    path = Path(name)
+    if not path.exists():
+        raise FileError(f"there is no file {name}")
+    if path.suffix == ".csv":
+        return _read_csv(path)
+    if path.suffix == ".mtx":
+        from scipy.io import mmread
+
+        return mmread(path).tocsr(), None
+    if path.is_dir() or path.suffix in SUFFIXES:
+        return name, None
+    raise FileError(f"{name} ends in none of .csv, .mtx, {', '.join(SUFFIXES)}")
+
+
+def _read_csv(path: Path) -> tuple[np.ndarray, list[str] | None]:
+    rows: list[list[float]] = []
+    header: list[str] | None = None
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        for line, cells in enumerate(csv.reader(file), 1):
+            if not cells:
+                continue
+            if line == 1 and not _is_number(cells[0]):
+                header = [cell.strip() for cell in cells]
+                continue
+            width = len(header) if header else len(rows[0]) if rows else len(cells)
+            if len(cells) != width:
+                raise FileError(f"{path}, line {line}: {len(cells)} cells where {width} are expected")
+            rows.append([_cell(path, line, place, cell) for place, cell in enumerate(cells, 1)])
+    if not rows:
+        raise FileError(f"{path} holds no rows of numbers")
+    return np.array(rows), header
+
+
+def _cell(path: Path, line: int, place: int, cell: str) -> float:
+    try:
+        return float(cell) if cell.strip() else float("nan")
+    except ValueError:
+        raise FileError(f"{path}, line {line}, cell {place}: {cell!r} is not a number") from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def write_table(array: np.ndarray, path: Path, columns: list[str]) -> None:
+    """Write codes or predictions as npy, npz or csv, by the ending of the path."""
+    match path.suffix:
+        case ".npy":
+            np.save(path, array)
+        case ".npz":
+            np.savez_compressed(path, X=array)
+        case ".csv":
+            with path.open("w", newline="", encoding="utf-8") as file:
+                writer = csv.writer(file)
+                writer.writerow(columns)
+                writer.writerows(np.atleast_2d(array.T).T.tolist())
+        case _:
+            raise FileError(f"{path} ends in none of .npy, .npz, .csv")

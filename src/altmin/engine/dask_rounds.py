@@ -1,0 +1,296 @@
+"""Rounds on a Dask cluster: blocks stay on the workers, the state is broadcast, statistics travel.
+
+A task reduces an aligned subtree of 2^j blocks, the least j that gives at most eight tasks a worker; its
+result enters the driver's tree at level j. So the additions are those of a local run on the same grid, and
+the bits too. Tasks are pure and their data can be loaded again, so the scheduler runs them anew after a
+worker was lost. Where the broadcast state or a column was lost with it, the driver sends the state again,
+has the columns made again by the rounds that wrote them, and retries the round.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from concurrent.futures import CancelledError
+from typing import Any, TypeAlias
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from altmin.contract import Algorithm, Block, Round, State, Stats, Take
+from altmin.engine.cursor import Cursor
+from altmin.engine.dask_source import DaskSource
+from altmin.engine.finite import check_finite
+from altmin.engine.local import LocalRounds, Watch
+from altmin.engine.plan import Plan
+from altmin.engine.reduce import Tree
+from altmin.engine.sources import Table, clean_rows
+
+_TASKS_PER_WORKER = 8
+_RETRIES = 5
+_POLL_SECONDS = 0.2
+
+
+Columns: TypeAlias = dict[str, dict[tuple[int, int], Any]]
+"""Name to futures of the column's parts, by first row and end of a group."""
+
+
+def active_client() -> Any:
+    """The active ``distributed`` client, or None: then rounds run here, chunk by chunk."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+class DaskRounds:
+    """Runs rounds on the workers of a client; columns stay there too.
+
+    Parameters
+    ----------
+    plan : Plan
+        The grid.
+    cursor : Cursor
+        Which rows a round reads.
+    source : DaskSource
+        The data.
+    client : distributed.Client
+        The cluster.
+    local : LocalRounds
+        Runs samples (Take), which are small, on the driver.
+    """
+
+    def __init__(
+        self, plan: Plan, cursor: Cursor, source: DaskSource, client: Any, local: LocalRounds
+    ) -> None:
+        self._plan, self._cursor, self._source, self._client = plan, cursor, source, client
+        self._local = local
+        # Fixed for the run: columns are kept by group, and a lost worker must not move their bounds.
+        self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
+        self._parts: dict[tuple[int, int], Any] = {}
+        self._columns: Columns = {}
+        self._restored: dict[str, np.ndarray] = {}
+        self._writers: list[tuple[Algorithm, State, Round, int]] = []
+
+    @property
+    def columns(self) -> dict[str, np.ndarray]:
+        """The columns, brought to the driver (for a checkpoint)."""
+        return {
+            name: np.concatenate(self._client.gather([groups[key] for key in sorted(groups)]))
+            for name, groups in self._columns.items()
+        }
+
+    @columns.setter
+    def columns(self, columns: dict[str, np.ndarray]) -> None:
+        self._restored = columns
+        groups = self._groups(0, self._source.n_rows)
+        self._columns = {
+            name: {
+                (low, high): self._client.scatter(np.asarray(column[low:high]), hash=False)
+                for low, high in groups
+            }
+            for name, column in columns.items()
+        }
+
+    def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
+        """Statistics of a round, the same bits as :class:`altmin.engine.local.LocalRounds` gives."""
+        if isinstance(step.rows, Take):
+            self._local.columns = self.columns if step.reads else {}
+            return self._local.reduce(algorithm, state, step, number, watch)
+        span = self._cursor.span(step)
+        intact, attempt = True, 0
+        while True:
+            try:
+                if not intact:
+                    self._rebuild_columns(watch)
+                stats, written = self._attempt(algorithm, state, step, span, number, watch)
+                break
+            except _losses():
+                intact, attempt = False, attempt + 1
+                if attempt > _RETRIES:
+                    raise
+                self._parts.clear()
+                time.sleep(_POLL_SECONDS * attempt)
+        if written:
+            self._columns = {**self._columns, **written}
+            self._remember(algorithm, state, step, number)
+        self._cursor.finished(step)
+        return stats
+
+    def _remember(self, algorithm: Algorithm, state: State, step: Round, number: int) -> None:
+        """Keep how the columns came about: rounds are pure, so lost columns can be made again."""
+        if not step.reads:
+            self._writers = [old for old in self._writers if set(old[2].writes) - set(step.writes)]
+        self._writers.append((algorithm, state, step, number))
+
+    def _rebuild_columns(self, watch: Watch) -> None:
+        """Make the columns again, from a checkpoint's or from the rounds that wrote them."""
+        if self._restored:
+            self.columns = self._restored
+        for algorithm, state, step, number in self._writers:
+            span = (0, self._source.n_rows)
+            _, written = self._attempt(algorithm, state, step, span, number, watch)
+            self._columns = {**self._columns, **written}
+
+    def _attempt(
+        self,
+        algorithm: Algorithm,
+        state: State,
+        step: Round,
+        span: tuple[int, int],
+        number: int,
+        watch: Watch,
+    ) -> tuple[Stats, Columns]:
+        client = self._client
+        shared = client.scatter((algorithm, state, step), broadcast=True, hash=False)
+        check = self._cursor.unchecked(span[1])
+        groups = self._groups(*span)
+        tasks = []
+        for low, high in groups:
+            data = self._part(low, high, step) if step.needs_data else None
+            columns = {name: self._columns[name][low, high] for name in step.reads}
+            key = (self._cursor.seed, number)
+            height = self._cursor.height(step)
+            place = (low, (low - span[0]) // height, height)
+            tasks.append(client.submit(reduce_group, shared, data, columns, place, key, check, pure=False))
+        sums = [client.submit(_first, task, pure=False) for task in tasks]
+        tree = Tree()
+        try:
+            for index, future in enumerate(sums):
+                self._await(future, index / len(sums), watch)
+                for level, stats in future.result():
+                    tree.push(stats, level)
+        except BaseException:
+            client.cancel([*sums, *tasks])
+            raise
+        written = {
+            name: {
+                group: client.submit(_column, task, name, pure=False)
+                for group, task in zip(groups, tasks, strict=True)
+            }
+            for name in step.writes
+        }
+        return tree.result(), written
+
+    def _await(self, future: Any, share: float, watch: Watch) -> None:
+        from distributed import TimeoutError as NotYet
+        from distributed import wait
+
+        while not future.done():
+            watch(share)
+            try:
+                wait(future, timeout=_POLL_SECONDS)
+            except NotYet:
+                continue
+        watch(share)
+
+    def _groups(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """Row bounds of the tasks: aligned subtrees, at most eight tasks a worker."""
+        n_blocks = -(-(stop - start) // self._plan.block_rows)
+        level = 0
+        while -(-n_blocks // 2**level) > _TASKS_PER_WORKER * self._n_workers:
+            level += 1
+        # Both kinds of block, those of the data and the taller ones of columns, must fill a group.
+        size = max(self._plan.block_rows * 2**level, self._cursor.tallest)
+        return [(low, min(low + size, stop)) for low in range(start, stop, size)]
+
+    def _part(self, low: int, high: int, step: Round) -> Any:
+        """The rows of a task as a future on a worker; those of full passes stay there."""
+        if (low, high) not in self._parts:
+            part = vars(self._source.table.rows(slice(low, high)))
+            lazy = {name: value for name, value in part.items() if value is not None}
+            names, arrays = list(lazy), [value.rechunk(value.shape) for value in lazy.values()]
+            futures = self._client.compute([array.to_delayed().ravel()[0] for array in arrays])
+            found = self._client.submit(_table, names, *futures, dtype=self._source.dtype.str, pure=False)
+            if self._cursor.batch != (0, 0):  # a batch of a stream: looked at once or twice
+                self._parts.clear()
+            self._parts[low, high] = found
+        return self._parts[low, high]
+
+
+def reduce_group(
+    shared: tuple[Algorithm, State, Round],
+    data: Table | None,
+    columns: dict[str, np.ndarray],
+    place: tuple[int, int, int],
+    key: tuple[int, int],
+    check: bool,
+) -> tuple[list[tuple[int, Stats]], dict[str, np.ndarray]]:
+    """What a worker does: map the blocks of its rows, combine them as the driver would.
+
+    Parameters
+    ----------
+    shared : (algorithm, state, round)
+        Broadcast.
+    data : Table or None
+        The rows; None where columns suffice.
+    columns : dict
+        The columns that the round reads, for these rows.
+    place : (first row, number of the first block, rows of a block)
+        Where on the grid these rows are.
+    key : (seed, round number)
+        Randomness of the blocks.
+    check : bool
+        Whether to look for NaN and Inf.
+
+    Returns
+    -------
+    sums : list of (level, statistics)
+        One entry for a full group; a ragged last one has several.
+    written : dict
+        The columns that the round writes, for these rows.
+    """
+    _one_blas_thread()
+    algorithm, state, step = shared
+    start, first, block_rows = place
+    n_rows = data.n_rows if data is not None else len(next(iter(columns.values())))
+    tree = Tree()
+    written: dict[str, list[np.ndarray]] = {name: [] for name in step.writes}
+    for index, low in enumerate(range(0, n_rows, block_rows)):
+        cut = slice(low, min(low + block_rows, n_rows))
+        part = data.rows(cut) if data is not None else Table(None)
+        found = {name: column[cut] for name, column in columns.items()}
+        block = Block(
+            first + index, start + low, part.X, part.y, part.weight, part.second, columns=found, key=key
+        )
+        if check and data is not None:
+            check_finite(block)
+        result = step.map(algorithm, state, block)
+        if step.writes:
+            result, parts = result
+            for name, value in parts.items():
+                written[name].append(value)
+        tree.push(result)
+    return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
+
+
+@functools.cache
+def _one_blas_thread() -> Any:
+    """Once in a worker, and never undone: the limit is process-wide, so tasks must not toggle it."""
+    return threadpool_limits(1)
+
+
+def _table(names: list[str], *arrays: Any, dtype: str) -> Table:
+    return Table(**dict(zip(names, arrays, strict=True))).each(
+        lambda part: clean_rows(np.asarray(part), np.dtype(dtype))
+    )
+
+
+def _first(result: tuple[Any, Any]) -> Any:
+    return result[0]
+
+
+def _column(result: tuple[Any, dict[str, np.ndarray]], name: str) -> np.ndarray:
+    return result[1][name]
+
+
+def _losses() -> tuple[type[BaseException], ...]:
+    """What says that a worker, or data that it held, is gone."""
+    from distributed import KilledWorker
+    from distributed.comm import CommClosedError
+
+    return KilledWorker, CommClosedError, CancelledError

@@ -1,0 +1,253 @@
+"""The factorization machine for classification."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from altmin.algorithms.one_pass import OnePass
+from altmin.algorithms.quadratic import symmetric_eigen
+from altmin.contract import Block
+from altmin.engine import Source, map_rows, open_source
+from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators._quadratic import auto_batch
+
+
+class FactorizationMachineClassifier(ClassifierMixin, Estimator):
+    r"""Logistic regression on a quadratic of low rank.
+
+    .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
+
+    The one-pass machine (Lin and Ye 2016) on the 0/1 target finds the directions along which the second
+    moments of the classes differ (M's eigenvectors; the link changes its eigenvalues, not the span). A
+    logistic regression on the features and the quadratic ones of those directions follows.
+
+    Parameters
+    ----------
+    rank : int
+        Directions a class.
+    C : float
+        Inverse strength of the ridge, as in scikit-learn's LogisticRegression.
+    moments : {'auto', 'gaussian', 'sample'}
+        As in :class:`altmin.FactorizationMachineRegressor`.
+    whiten : 'auto' or bool
+        As there.
+    max_iter : int
+        Steps of the machine, and iterations of the logistic regression.
+    tol : float
+        Stop of the machine.
+    random_state : int, RandomState or None
+        Seed of the start's random directions.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Not used for more than two classes.
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    directions_ : ndarray of shape (n_directions, n_features)
+        Directions in the user's columns, after centring at ``centre_``.
+    coef_, intercept_ : ndarray
+        Of the logistic regression on standardised features and products of directions.
+    n_iter_, history_, outcome_
+        Of the (last) machine.
+
+    References
+    ----------
+    M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
+    rank-one matrix sensing, NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import FactorizationMachineClassifier
+    >>> X = np.random.default_rng(0).standard_normal((2000, 6))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> FactorizationMachineClassifier(2, random_state=0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "rank": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "moments": [StrOptions({"auto", "gaussian", "sample"})],
+        "whiten": [StrOptions({"auto"}), "boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        rank: int = 8,
+        *,
+        C: float = 1.0,
+        moments: str = "auto",
+        whiten: Any = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rank = rank
+        self.C = C
+        self.moments = moments
+        self.whiten = whiten
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineClassifier:
+        """Learn to tell the classes apart.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file or list of blocks, (n_samples, n_features)
+            The features; rows are read several times, so not a one-way stream.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        FactorizationMachineClassifier
+            The fitted estimator.
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        source = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        if not isinstance(source, Source):
+            raise ValueError("X is a one-way stream: the classifier reads rows several times")
+        if len(classes) < 2:
+            raise ValueError(
+                f"Classifier can't train when only one class is present: y is all {classes[0]!r}"
+            )
+        result, self.centre_, self.directions_ = self._find_directions(source, codes, len(classes))
+        self._units = np.ones(1)
+        features = map_rows(self._features, source, self.n_jobs)
+        weight = _weights(source)
+        mean = np.average(features, axis=0, weights=weight)
+        spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weight))
+        self._units = np.where(spread > 0, spread, 1.0)
+        logistic = LogisticRegression(C=self.C, tol=1e-10, max_iter=max(self.max_iter, 1000))
+        logistic.fit(features / self._units, codes, sample_weight=weight)
+        self.classes_ = classes
+        self.coef_, self.intercept_ = logistic.coef_, logistic.intercept_
+        self._set_run(result)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Log odds (one column a class for more than two).
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        check_is_fitted(self)
+        scores = self._map_rows(self._scores, X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        scores = scores - scores.max(axis=1, keepdims=True)
+        odds = np.exp(scores)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _find_directions(self, source: Source, codes: NDArray[Any], n_classes: int) -> tuple[Any, Any, Any]:
+        """Eigenvectors of M of the one-against-rest machines, in the user's columns."""
+        info = source.info
+        rows = auto_batch(info, self.rank)
+        algorithm = OnePass(
+            self.rank,
+            batch_size=0 if source.n_rows < 10 * rows else rows,
+            moments=self.moments,
+            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
+            wrap=True,
+            total=source.n_rows,
+        )
+        found = []
+        for label in [1] if n_classes == 2 else range(n_classes):
+            target = (codes == label).astype(info.dtype)
+            pieces = [piece.X for piece in source.pieces]
+            one = open_source(pieces if len(pieces) > 1 else pieces[0], target, _weights(source))
+            result = self._run(algorithm, one, checkpoint=self.checkpoint if n_classes == 2 else None)
+            lens, model = result.state.lens, result.state.model
+            values, vectors = symmetric_eigen(model.U, model.V)
+            order = np.argsort(-np.abs(values), kind="stable")[: model.U.shape[1]]
+            found.append(lens.factors(vectors[:, order]).T)
+        return result, lens.centre, np.vstack(found)
+
+    def _features(self, block: Block) -> NDArray[Any]:
+        """The features, centred, and the products of each class's directions."""
+        X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
+        X = X - self.centre_.astype(X.dtype)
+        t = X @ self.directions_.T.astype(X.dtype)
+        k = min(self.rank, X.shape[1])
+        products = [t[:, [i]] * t[:, i : (i // k + 1) * k] for i in range(t.shape[1])]
+        return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))
+
+    def _scores(self, block: Block) -> NDArray[Any]:
+        return np.asarray(self._features(block) @ self.coef_.T + self.intercept_)
+
+
+def _weights(source: Source) -> NDArray[Any] | None:
+    parts = [piece.weight for piece in source.pieces if piece.weight is not None]
+    return np.concatenate(parts) if parts else None

@@ -1,0 +1,291 @@
+"""The OnlineDictionaryLearning estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+
+from altmin.algorithms.complete import Complete
+from altmin.algorithms.online import Online, OnlineState
+from altmin.engine import AnySource, StreamSource, open_source
+from altmin.estimators._base import SHARED_CONSTRAINTS
+from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.metrics import match_components
+
+
+class OnlineDictionaryLearning(DictionaryEstimator):
+    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations a sample.
+
+    .. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}
+
+    where y_t are the samples as they arrive and A_t (``components_``) the atoms. The first samples go to
+    the search of :class:`CompleteDictionaryLearning`; then each block of ``window`` samples is coded and
+    takes part in one least-squares step (Liang et al. 2022, Algorithm 3 and Theorem 3, by blocks). A
+    dictionary that drifts is followed; one that changes is noticed and found again.
+
+    Parameters
+    ----------
+    n_components : int or None
+        Number of atoms, at most n_features; None is n_features.
+    window : int
+        Samples of a block.
+    start_size : int or None
+        Samples of the first search; None is max(window, 50 n_components).
+    memory : float or None
+        Samples after which the past counts no more; None is never, as in Theorem 3.
+    transform_algorithm : {'threshold', 'omp', 'ormp'}
+        How ``transform`` codes: thresholded products with the inverse, or a pursuit.
+    transform_n_nonzero_coefs : int or None
+        Nonzeros of a sample; None is by threshold (pursuits: a tenth of the features).
+    max_iter : int
+        Blocks of a call at most, and passes of a search.
+    tol : float
+        Stop where the decoder moved by less than this for three blocks; 0 reads to the end.
+    random_state : int, RandomState or None
+        For the search.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Folder in which ``fit`` saves its state, and from which it goes on.
+    n_jobs : int or None
+        Threads; the result doesn't depend on it. None: as many as BLAS may use.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Unit atoms, in an order that stays.
+    component_scales_ : ndarray of shape (n_components,)
+        Root mean square of each atom's nonzero codes.
+    thresholds_ : ndarray of shape (n_components,)
+        Thresholds for the codes of unit atoms.
+    noise_std_ : float
+        Estimated noise of a feature.
+    n_samples_seen_ : int
+        Samples so far.
+    n_searches_ : int
+        How often the dictionary was searched: more than once says that it changed.
+    n_iter_ : int
+        Blocks so far, those of a search counted as one.
+    history_ : list of dict
+        One row a block.
+    outcome_ : Outcome
+        How the last call ended.
+    guarantee_ : GuaranteeReport
+        Whether the last search found the true atoms.
+
+    References
+    ----------
+    G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves
+    complete dictionary learning, 2022.
+
+    Examples
+    --------
+    >>> from altmin import OnlineDictionaryLearning
+    >>> from altmin.datasets import make_sparse_dictionary
+    >>> from altmin.metrics import atom_error
+    >>> problem = make_sparse_dictionary(6000, 10, random_state=0)
+    >>> model = OnlineDictionaryLearning(random_state=0)
+    >>> for block in problem.X.reshape(12, 500, 10):
+    ...     _ = model.partial_fit(block)
+    >>> atom_error(model.components_, problem.components) < 1e-12
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        **CODING_CONSTRAINTS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "window": [Interval(Integral, 1, None, closed="left")],
+        "start_size": [Interval(Integral, 1, None, closed="left"), None],
+        "memory": [Interval(Real, 1, None, closed="left"), None],
+    }
+
+    _waiting: list[Any]
+    _state: OnlineState | None
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        window: int = 1000,
+        start_size: int | None = None,
+        memory: float | None = 100_000,
+        transform_algorithm: str = "threshold",
+        transform_n_nonzero_coefs: int | None = None,
+        max_iter: int = 1_000_000_000,
+        tol: float = 0.0,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.window = window
+        self.start_size = start_size
+        self.memory = memory
+        self.transform_algorithm = transform_algorithm
+        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> OnlineDictionaryLearning:
+        """Learn from a stream, or from an array as if it were one.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, list or iterator of blocks, (n_samples, n_features)
+            The data; each row is read once.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        OnlineDictionaryLearning
+            The fitted estimator.
+        """
+        source = self._open(X, reset=True)
+        self._forget()
+        self._consume(_stream(source, self.window), last=True)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionaryLearning:
+        """Go on learning with more samples.
+
+        Whole windows are used at once, the rest waits for the next call; nothing is fitted before
+        ``start_size`` samples have come.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, list or iterator of blocks, (n_samples, n_features)
+            More data.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        OnlineDictionaryLearning
+            The estimator.
+        """
+        fresh = not hasattr(self, "_waiting")
+        source = self._open(X, reset=fresh)
+        if fresh:
+            self._forget()
+        waiting = self._waiting
+        self._waiting = []
+        self._consume(_stream(source, self.window, waiting), last=False)
+        return self
+
+    def _forget(self) -> None:
+        self._waiting = []
+        self._state = None
+        self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
+        self.history_: list[dict[str, Any]] = []
+
+    def _consume(self, feed: StreamSource, *, last: bool) -> None:
+        """Search, track, and search again where the tracker has lost the dictionary."""
+        k = self._n_atoms(feed)
+        size = self.start_size or max(self.window, 50 * k)
+        tracker = Online(self.window, self.memory)
+        while True:
+            if self._state is None:
+                first = feed.pull(size)
+                if first is None or (first.n_rows < size and not (last and self.n_searches_ == 0)):
+                    self._waiting = [] if first is None or last else [first.X]
+                    return
+                self._search(first.X, k, tracker)
+            rows = feed if last else self._next_window(feed)
+            if rows is None or self._state is None:
+                return
+            result = self._run(tracker, rows, tracker.resumed(self._state))
+            shift = len(self.history_)
+            self.history_ += [{**row, "iteration": shift + row["iteration"]} for row in result.history]
+            self.n_iter_ += result.n_iter
+            self.outcome_ = result.outcome
+            self._set_fit(result.state)
+            lost = result.outcome.kind == "stalled"
+            self._state = None if lost else result.state
+            if last and not lost:
+                return
+
+    def _next_window(self, feed: StreamSource) -> StreamSource | None:
+        """The next window as a stream of its own; None where there is less, which waits."""
+        rows = feed.pull(self.window)
+        if rows is not None and rows.n_rows == self.window:
+            return StreamSource([rows.X])
+        self._waiting = [] if rows is None else [rows.X]
+        return None
+
+    def _n_atoms(self, feed: StreamSource) -> int:
+        n = feed.info.n_features
+        k = n if self.n_components is None else int(self.n_components)
+        if k > n:
+            raise ValueError(
+                f"n_components={k} is more than the {n} features: codes are not unique then; "
+                "ApproximateDictionaryLearning learns overcomplete dictionaries"
+            )
+        return k
+
+    def _search(self, X: Any, k: int, tracker: Online) -> None:
+        source = open_source(X)
+        result = self._run(Complete(k), source, checkpoint=None, max_iter=min(self.max_iter, 2000))
+        state = tracker.begin(result.state, source.info.dtype)
+        if self.n_searches_:
+            state = tracker.at(_in_order_of(state, self.components_))
+        self.n_searches_ += 1
+        self.n_iter_ += 1
+        self.outcome_ = result.outcome
+        self._state = replace(state, n_rows=state.n_rows + self.n_samples_seen_)
+        self._set_fit(self._state)
+        order = np.arange(k)
+        if self.n_searches_ > 1:
+            order = match_components(result.state.atoms, self.components_)[0]
+        self._set_guarantee(result.state, order, result.state.agreeing, theorem=3)
+
+    def _set_fit(self, state: OnlineState) -> None:
+        self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
+        self.component_scales_ = state.size * state.scale
+        self.thresholds_ = state.thresholds * state.scale
+        self.noise_std_ = state.noise * state.scale
+        self.n_samples_seen_ = state.n_rows
+
+
+def _stream(source: AnySource, window: int, waiting: Any = ()) -> StreamSource:
+    """The rows that wait, then those of the source, as a one-way stream."""
+
+    def blocks() -> Iterator[Any]:
+        yield from waiting
+        if isinstance(source, StreamSource):
+            while (table := source.pull(window)) is not None:
+                yield table.X
+            return
+        step = max(window, 4096)
+        for start in range(0, source.n_rows, step):
+            yield source.read(start, min(start + step, source.n_rows)).X
+
+    return StreamSource(blocks())
+
+
+def _in_order_of(state: OnlineState, before: np.ndarray) -> OnlineState:
+    """Atoms in the order and sign of those of the last dictionary to which they are nearest."""
+    index, cosine = match_components(state.atoms, before)
+    sign = np.where(cosine < 0, -1.0, 1.0)
+    return replace(
+        state,
+        atoms=state.atoms[index] * sign[:, None],
+        gram=state.gram[np.ix_(index, index)] * np.outer(sign, sign),
+        cross=state.cross[index] * sign[:, None],
+        thresholds=state.thresholds[index],
+        size=state.size[index],
+    )

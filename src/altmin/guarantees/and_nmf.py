@@ -1,0 +1,332 @@
+"""Whether AND found the features: the conditions of Li and Liang 2017, and the evidence that discriminates.
+
+The theorems' conditions hold where the algorithm fails and fail where it works (their constants are
+unknown), so they are shown for information. The verdict rests on whether the data pin the cone down:
+
+- a facet (the samples without component i) fixes its hyperplane only if its samples span it (*span*),
+- each pair of components must be told apart by samples that have the one without the other (*pairs*),
+- decoded weights must not be negative (*N*), the data must be explained, samples must be distinct,
+- with ``effort="full"``: fits on disjoint halves and from other starts must agree with the fit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.guarantees.report import Condition, GuaranteeReport, check
+from altmin.io.records import record
+
+_PAPER = "Li & Liang 2017"
+_MOST_FACETS = 128
+CLAIM = (
+    "the extreme rays of the smallest simplicial cone that holds the samples, up to scale and order "
+    "(components that always occur in proportion count as one)"
+)
+
+
+@record
+class Evidence:
+    """What codes of a sample of the data say about a fit; see :func:`gather`."""
+
+    negative: float
+    pairs: float
+    span: float
+    condition: float
+    distinct: float
+    piled: bool
+    negative_mass: float
+    empty: int
+    weights: dict[str, float]
+
+
+def gather(codes: NDArray[Any], components: NDArray[Any]) -> Evidence:
+    """Measure what the verdict rests on.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Decoded weights of some samples, negative ones included.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+
+    Returns
+    -------
+    Evidence
+        Scale-free: each component's codes are measured in units of its .999 quantile.
+    """
+    norms = np.linalg.norm(components, axis=1)
+    alive = norms > 0
+    if not alive.any():
+        nothing = dict.fromkeys(("r", "k", "m", "lambda", "q"), np.nan) | {"D": 0.0}
+        return Evidence(0.0, 0.0, 0.0, np.inf, 0.0, False, 0.0, len(norms), nothing)
+    Z = np.asarray(codes, dtype=np.float64)[:, alive]
+    A = components[alive] / norms[alive, None]
+    scale = np.quantile(Z, 0.999, axis=0) if len(Z) else np.ones(Z.shape[1])
+    Z = Z / np.where(scale > 0, scale, 1.0)
+    negative = float(max(-Z.min(initial=0.0), 0.0))
+    zero = max(3 * negative, 1e-6)
+    singular = np.linalg.svd(A, compute_uv=False)
+    condition = float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf
+    return Evidence(
+        negative=negative,
+        pairs=_pairs(Z, zero),
+        span=_span(Z, zero),
+        condition=condition,
+        distinct=float(_distinct(Z)),
+        piled=_piled(Z),
+        negative_mass=float(np.maximum(-A, 0).sum() / np.abs(A).sum()),
+        empty=int(np.sum(~alive)),
+        weights=weight_constants(np.maximum(Z, 0.0)),
+    )
+
+
+def weight_constants(x: NDArray[Any]) -> dict[str, float]:
+    """r, k, m, lambda of the general correlation conditions (Definition 1) and the decay q (Definition 3).
+
+    Parameters
+    ----------
+    x : ndarray of shape (n_samples, n_components)
+        Non-negative weights.
+
+    Returns
+    -------
+    dict
+        Estimates with weights scaled to at most 1: r = q.99 of the l1 norm, k = D max Delta_ii / 2,
+        m = D^2 max off-diagonal Delta, lambda = D lambda_min(Delta) / k.
+    """
+    largest = x.max(axis=0, initial=0.0)
+    x = x / np.where(largest > 0, largest, 1.0)
+    D = x.shape[1]
+    second = x.T @ x / max(len(x), 1)
+    k = float(D * np.diag(second).max() / 2)
+    off = second - np.diag(np.diag(second))
+    levels = np.array([0.05, 0.1, 0.2, 0.4])
+    used = np.maximum((x > 1e-6).sum(axis=0), 1)
+    below = np.array([((x > 1e-6) & (x <= a)).sum(axis=0) / used for a in levels]).max(axis=1)
+    q = float(np.min(np.log(np.maximum(below, 1e-12)) / np.log(levels)))
+    return {
+        "r": float(np.quantile(x.sum(axis=1), 0.99)) if len(x) else np.nan,
+        "k": k,
+        "m": float(D**2 * off.max(initial=0.0)),
+        "lambda": float(D * np.linalg.eigvalsh(second)[0] / k) if k > 0 else np.nan,
+        "q": q,
+        "D": float(D),
+    }
+
+
+def report(
+    evidence: Evidence | None,
+    residual: float,
+    *,
+    noise: float | None = None,
+    start: float | None = None,
+    halves: float | None = None,
+    restarts: float | None = None,
+    dropped: float = 0.0,
+) -> GuaranteeReport:
+    """Turn the measurements into a verdict.
+
+    Parameters
+    ----------
+    evidence : Evidence or None
+        None where no codes were kept (a stream): nothing is then supported.
+    residual : float
+        Norm of what is left over, relative to the data's.
+    noise : float, optional
+        Estimated norm of a sample's noise, relative to a sample's.
+    start : float, optional
+        Size of the off-diagonal part of a given start in terms of the fit (l of Definition 2).
+    halves, restarts : float, optional
+        Largest sine between the fit and those on disjoint halves, and from other starts.
+    dropped : float
+        Share of the samples that were screened out.
+
+    Returns
+    -------
+    GuaranteeReport
+        'recovered' only by the calibrated rules.
+    """
+    if evidence is None:
+        advice = "call guarantee(X) with samples that can be read again"
+        return GuaranteeReport("not supported", _theory(None, start, noise), advice=advice, claim=CLAIM)
+    D = int(evidence.weights["D"])
+    rows = _decisive(evidence, residual, D)
+    full = halves is not None and restarts is not None
+    if full:
+        rows += _stability(halves, restarts)
+    held = {row.symbol: row.status == "holds" for row in rows}
+    structure = held["span"] and held["cond"] and held["A >= 0"] and held["D"]
+    cheap = structure and all(held[s] for s in ("N", "pairs", "residual", "n_eff"))
+    stable = full and structure and held["halves"] and held["restarts"] and residual**2 < 0.01
+    if (cheap and (not full or (halves or 0.0) <= 0.05)) or stable:
+        verdict = "recovered"
+    elif structure and held["pairs"] and held["n_eff"] and (not full or (halves or 0.0) <= 0.25):
+        verdict = "plausible"
+    else:
+        verdict = "not supported"
+    error = 2 * max(halves or 0.0, restarts or 0.0) if full else 2 * D * evidence.negative
+    return GuaranteeReport(
+        verdict,
+        (*rows, *_theory(evidence, start, noise)),
+        effort="full" if full else "cheap",
+        estimated_error=float(error),
+        advice=_advice(verdict, held, full, dropped),
+        claim=CLAIM,
+    )
+
+
+def _decisive(e: Evidence, residual: float, D: int) -> list[Condition]:
+    return [
+        check(
+            "facets are spanned", "span", "evidence", e.span * np.sqrt(max(D - 1, 1)), at_least=0.25,
+            meaning="samples without a component must fix its hyperplane", decisive=True,
+        ),
+        check(
+            "components are independent", "cond", "evidence", e.condition, at_most=1e6,
+            meaning="nearly equal components cannot be told apart", decisive=True,
+        ),
+        check(
+            "no component is empty", "D", "evidence", float(e.empty), at_most=0,
+            meaning="the samples span fewer dimensions than there are components", decisive=True,
+        ),
+        check(
+            "weights pile up without pure samples only where A >= 0", "A >= 0", "evidence",
+            e.negative_mass if e.piled else 0.0, at_most=0.02,
+            meaning="a cone with a flipped facet fits binary-like weights as well", decisive=True,
+        ),
+        check(
+            "decoded weights are not negative", "N", "evidence", 2 * D * e.negative, at_most=0.01,
+            meaning="2 D N is about the total error on data without noise", decisive=True,
+        ),
+        check(
+            "pairs are told apart", "pairs", "evidence", e.pairs, at_least=5,
+            meaning="samples that have one component of a pair without the other", decisive=True,
+        ),
+        check(
+            "the data are explained", "residual", "evidence", residual, at_most=0.01,
+            meaning="relative norm of what non-negative codes leave over", decisive=True,
+        ),
+        check(
+            "samples are distinct", "n_eff", "evidence", e.distinct, at_least=3 * D,
+            meaning="copies of a sample carry no information", decisive=True,
+        ),
+    ]  # fmt: skip
+
+
+def _stability(halves: float | None, restarts: float | None) -> list[Condition]:
+    return [
+        check(
+            "fits on halves agree", "halves", "evidence", halves, at_most=0.01,
+            meaning="largest sine between a component and that of a fit on half of the samples",
+            decisive=True,
+        ),
+        check(
+            "other starts agree", "restarts", "evidence", restarts, at_most=0.01,
+            meaning="largest sine between a component and that of a fit from another start",
+            decisive=True,
+        ),
+    ]  # fmt: skip
+
+
+def _theory(e: Evidence | None, start: float | None, noise: float | None) -> tuple[Condition, ...]:
+    """Conditions of the theorems with their unknown constants taken as 1: for information."""
+    w = e.weights if e is not None else dict.fromkeys(("r", "k", "m", "lambda", "q", "D"), np.nan)
+    D, r, k, lam, q = (w[name] for name in ("D", "r", "k", "lambda", "q"))
+    lam = max(lam, 0.0) if not np.isnan(lam) else lam
+    with np.errstate(all="ignore"):
+        binary = k * D * lam**4 / r**5
+        general = k * D ** (1 - 1 / q) * lam ** (4 + 4 / q) / r ** (5 + 6 / (q + 1)) if q > 0 else np.nan
+        bound = None if noise is None or e is None else noise * r * e.condition / lam if lam > 0 else None
+    unknown = "constants of the theorem are unknown: for information"
+    return (
+        check("l1 norm of the weights", "r", f"{_PAPER}, Definition 1.1", r, meaning=unknown),
+        check("largest second moment", "k", f"{_PAPER}, Definition 1.2", k, meaning=unknown),
+        check(
+            "correlation, binary weights", "m", f"{_PAPER}, Theorem 1", w["m"],
+            at_most=None if np.isnan(binary) else float(binary), meaning=unknown,
+        ),
+        check(
+            "correlation, general weights", "m_q", f"{_PAPER}, Theorem 4", w["m"],
+            at_most=None if np.isnan(general) else float(general), meaning=unknown,
+        ),
+        check("smallest second moment", "lambda", f"{_PAPER}, Definition 1.4", lam, at_least=1e-12,
+              meaning="0 means that some combination of the weights never varies"),
+        check("decay of small weights", "q", f"{_PAPER}, Definition 3", q, at_least=1.0,
+              meaning="weights that are often small but not 0 hide the facets"),
+        check("start is near the truth", "l", f"{_PAPER}, Definition 2", start, at_most=1.0,
+              meaning="size of the other components in each one of the start"),
+        check("error due to noise", "gamma", f"{_PAPER}, Theorem 5", bound, at_most=1.0,
+              meaning="r sigma_max gamma / (sigma_min lambda), the theorem's bound with constant 1"),
+    )  # fmt: skip
+
+
+def _advice(verdict: str, held: dict[str, bool], full: bool, dropped: float) -> str:
+    if verdict == "recovered":
+        return ""
+    notes = []
+    if not held["D"]:
+        notes.append("use fewer components")
+    if not held["span"] or not held["pairs"] or not held["A >= 0"]:
+        notes.append(
+            "no pure samples pin the components down: supply a start near the truth, or more samples"
+        )
+    if not held["n_eff"]:
+        notes.append("there are too few distinct samples")
+    if dropped > 0.05:
+        notes.append(f"{dropped:.0%} of the samples were screened out: n_components may be too small")
+    if not full:
+        notes.append('guarantee(X, effort="full") compares fits on halves and from other starts')
+    return "; ".join(notes)
+
+
+def _pairs(Z: NDArray[Any], zero: float) -> float:
+    near, active = (np.abs(Z) <= zero).astype(float), (Z > 0.1).astype(float)
+    counts = near.T @ active
+    np.fill_diagonal(counts, np.inf)
+    return float(counts.min())
+
+
+def _span(Z: NDArray[Any], zero: float) -> float:
+    """Min over i of sigma_min / sqrt(count) of the unit samples on facet i, coordinate i removed."""
+    D = Z.shape[1]
+    if D == 1:
+        return 1.0
+    norms = np.linalg.norm(Z, axis=1)
+    U = Z[norms > 0] / norms[norms > 0, None]
+    near = np.abs(Z[norms > 0]) <= zero
+    counts = near.sum(axis=0)
+    total = U.T @ U
+    smallest = np.inf
+    for i in np.argsort(counts, kind="stable")[:_MOST_FACETS]:
+        if counts[i] < D - 1:
+            return 0.0
+        on = near[:, i]
+        gram = U[on].T @ U[on] if 2 * counts[i] < len(U) else total - U[~on].T @ U[~on]
+        others = np.delete(np.delete(gram, i, axis=0), i, axis=1)
+        value = max(float(np.linalg.eigvalsh(others)[0]), 0.0)
+        smallest = min(smallest, float(np.sqrt(value / counts[i])))
+    return smallest
+
+
+def _distinct(Z: NDArray[Any]) -> int:
+    """Samples that are no near copy (1e-3 in direction) of an earlier one."""
+    norms = np.linalg.norm(Z, axis=1)
+    U = Z[norms > 0] / norms[norms > 0, None]
+    copies = 0
+    for low in range(0, len(U), 1024):
+        squared = 2.0 - 2.0 * (U[low : low + 1024] @ U.T)
+        earlier = np.arange(len(U)) < np.arange(low, min(low + 1024, len(U)))[:, None]
+        copies += int(np.any((squared < 1e-6) & earlier, axis=1).sum())
+    return len(U) - copies
+
+
+def _piled(Z: NDArray[Any]) -> bool:
+    """Whether over 5 % of the samples share a code's maximum while no sample is pure in it."""
+    top = Z.max(axis=0, initial=0.0)
+    at_top = np.mean(Z >= 0.98 * top, axis=0)
+    positive = np.maximum(Z, 0.0)
+    share = positive / np.maximum(positive.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    return bool(np.any((at_top > 0.05) & (share.max(axis=0) < 0.9)))

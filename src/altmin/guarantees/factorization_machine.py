@@ -1,0 +1,400 @@
+r"""Did the machine find w and M? Conditions of Lin and Ye 2016, and evidence that works in practice.
+
+Their Theorem 1 wants independent standard Gaussian features and a batch of :math:`C k^3 d` rows; its
+constants don't discriminate, so the verdict rests on what the rows say about the fitted model:
+
+- :math:`J`, the Jacobian of (b, w, tangent of M) without gauge directions, is well conditioned;
+- there are several distinct rows a parameter;
+- the Gauss-Newton step :math:`J^+ r` and its noise :math:`\hat\sigma \|J^+\|_F` are small;
+- what is left over looks like noise: no cubic, absolute or saturating term, no further quadratic one, no
+  noise in the features.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.algorithms.moments import Lens
+from altmin.algorithms.quadratic import UserModel
+from altmin.contract import record
+from altmin.guarantees.report import Condition, GuaranteeReport, check
+
+MAX_PARAMETERS = 1200
+PAPER = "Lin & Ye 2016"
+_EXACT = 1e-6  # relative residual below which nothing is left to test
+
+
+@record
+class RowEvidence:
+    """What a sample of rows says about a fitted quadratic model."""
+
+    parameters: int
+    distinct: float  # rows of all that aren't near copies of others
+    conditioning: float  # sigma_min / sigma_max of J in the coordinates of the lens
+    residual: float  # relative
+    noise_error: float  # sigma-hat ||J^+||_F, relative to the size of (w, M)
+    step: float  # ||J^+ r||, relative
+    worst_t: float  # on cubic, absolute and saturating terms
+    moment_ratio: float  # ||sum r z z'|| over its value for permuted r
+    gradient_t: float  # of r^2 against the squared gradient: noise in the features
+    rip: float  # shifted CI-RIP constant on a quarter of the rows
+    rip_more: float  # and on all of them: half of it, if it is sampling error
+    n_sample: int
+    sigma: float  # of the noise, as a share of the spread of y
+
+
+def n_parameters(d: int, k: int) -> int:
+    """Free parameters of (b, w, M)."""
+    return 1 + d + d * k - k * (k - 1) // 2
+
+
+def measure_rows(
+    lens: Lens,
+    model: UserModel,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    distinct: float,
+    seed: int = 0,
+) -> RowEvidence | None:
+    """Look at a sample of rows through the fitted model.
+
+    Parameters
+    ----------
+    lens : Lens
+        Coordinates of the fit.
+    model : UserModel
+        The fit.
+    X, y : ndarray
+        The sample.
+    distinct : float
+        How many rows, of all, aren't near copies of others.
+    seed : int
+        For permutations.
+
+    Returns
+    -------
+    RowEvidence or None
+        None where there are too many parameters for a Jacobian.
+    """
+    values = model.eigenvalues
+    real = np.abs(values) > 1e-8 * np.abs(values).max(initial=1e-300)
+    F, k = model.factors[real], int(real.sum())
+    p = n_parameters(X.shape[1], k)
+    if p > MAX_PARAMETERS or len(y) < 2:
+        return None
+    r = np.asarray(y - model.predict(X), dtype=np.float64) / lens.target_scale
+    target = lens.target(np.asarray(y, dtype=np.float64))
+    Z = lens.project(np.asarray(X, dtype=np.float64), np.eye(X.shape[1]))
+    unit = _standardise(X)
+    size = _size(model, unit, lens.target_scale)
+    conditioning = _singular_ratio(jacobian(Z, _through(lens, F)))
+    S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
+    J = jacobian(S, F * unit)
+    gram = J.T @ J
+    inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
+    sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
+    step = inverse @ (J.T @ r)
+    directions = _directions(S, model, unit)
+    scaled = values[real] / lens.target_scale
+    gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
+    return RowEvidence(
+        p,
+        distinct,
+        conditioning,
+        float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
+        sigma * float(np.sqrt(np.trace(inverse))) / size,
+        float(np.linalg.norm(step[1:])) / size,
+        _worst_t(r, directions, J, inverse),
+        _moment_ratio(r, S, seed),
+        _gradient_t(r, np.sum(gradient**2, axis=1)),
+        _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
+        _rip(Z, _through(lens, F), values[real]),
+        len(r),
+        sigma,
+    )
+
+
+def machine_report(
+    lens: Lens,
+    evidence: RowEvidence | None,
+    *,
+    n_rows: int,
+    batch: float,
+    rank: int,
+    ratio: float,
+    loss: float,
+    raw: bool,
+    effort: str = "cheap",
+    halves: float | None = None,
+) -> GuaranteeReport:
+    """The report of a factorization machine.
+
+    Parameters
+    ----------
+    lens : Lens
+        Moments and correlation of the features.
+    evidence : RowEvidence or None
+        Of :func:`measure_rows`; None on streams and for very many parameters.
+    n_rows : int
+        Rows that were read.
+    batch : float
+        Rows of a batch.
+    rank : int
+        k.
+    ratio : float
+        Prequential ratio: how much the error on fresh batches fell from one to the next.
+    loss : float
+        Last loss, as a share of the variance of y.
+    raw : bool
+        Whether features were taken as they are.
+    effort : {'cheap', 'full'}
+        'full' has ``halves``.
+    halves : float or None
+        Worst relative difference of fits on halves from the full one.
+
+    Returns
+    -------
+    GuaranteeReport
+        'recovered' only where all decisive rows hold.
+    """
+    d = len(lens.centre)
+    rows = [*_feature_rows(lens, raw), *_pace_rows(d, rank, batch, ratio, loss)]
+    error = None
+    if evidence is not None:
+        decisive, error = _evidence_rows(evidence, n_rows, halves)
+        rows += decisive
+    else:
+        rows.append(_unchecked("rows seen again", "J", "a one-way stream, or too many parameters for J"))
+    dead = int(np.sum(lens.T == 0)) if lens.T.ndim == 1 else int(np.sum(~lens.T.any(axis=0)))
+    rows.append(
+        check(
+            "columns that vary", "rank of X", "identifiability", float(d - dead), at_least=float(d),
+            decisive=True, meaning="Constant or redundant columns have no coefficient of their own.",
+        )
+    )  # fmt: skip
+    judged = [row for row in rows if row.decisive]
+    if evidence is not None and all(row.status == "holds" for row in judged):
+        verdict = "recovered"
+    elif evidence is None:
+        verdict = "plausible" if ratio < 0.75 else "not supported"
+    elif error is not None and error < 0.1 and _identifiable(evidence) and evidence.worst_t < 10:
+        verdict = "plausible"
+    else:
+        verdict = "not supported"
+    advice = "" if verdict == "recovered" else _advice(rows)
+    claim = "b, w and M on the identifiable directions; not the factors, and not what the data lack"
+    return GuaranteeReport(verdict, tuple(rows), effort, error, advice, claim)
+
+
+def jacobian(Z: NDArray[Any], F: NDArray[Any]) -> NDArray[Any]:
+    """Derivatives of b + z'w + z'Mz in (b, w, tangent of M at the span of F), without gauge directions."""
+    n, d = Z.shape
+    basis = np.linalg.qr(np.hstack([F.T, np.eye(d)]))[0] if len(F) else np.eye(d)
+    t = Z @ basis
+    k = len(F)
+    columns = [np.ones((n, 1)), Z]
+    for a in range(k):
+        columns.append((t[:, a] ** 2)[:, None])
+        columns.append(np.sqrt(2) * t[:, [a]] * t[:, a + 1 :])
+    return np.hstack(columns)
+
+
+def prequential_ratio(losses: list[float], fresh: int) -> float:
+    """Median fall of the error from one fresh batch to the next, before the floor was reached."""
+    rho = np.maximum(np.asarray(losses[:fresh], dtype=np.float64), 1e-300)
+    rho = rho[: int(np.argmin(rho)) + 1] if len(rho) else rho
+    if len(rho) < 3:
+        return float("nan")
+    return float(np.median(np.sqrt(rho[1:] / rho[:-1])))
+
+
+def _identifiable(e: RowEvidence) -> bool:
+    return e.conditioning >= 0.01 and e.distinct >= 2 * e.parameters
+
+
+# --- rows of the report -----------------------------------------------------------------------------
+
+
+def _feature_rows(lens: Lens, raw: bool) -> list[Condition]:
+    corrected = lens.kappa is not None
+    whitened = lens.T.ndim == 2
+    fix = "the correction accounts for others" if corrected else "moments='auto' accounts for others"
+    return [
+        check(
+            "skewness of the features", "max |kappa|", f"{PAPER}, Theorem 1", lens.skewness,
+            at_most=np.inf if corrected else 0.5,
+            meaning=f"The theorem wants Gaussian features: {fix}.",
+        ),
+        check(
+            "tails of the features", "max |phi - 3|", f"{PAPER}, Theorem 1", lens.excess,
+            at_most=np.inf if corrected else 1.0,
+            meaning=f"The theorem wants Gaussian features: {fix}.",
+        ),
+        check(
+            "uncorrelated features", "||S - I||_2", f"{PAPER}, Lemma 9", lens.correlation,
+            at_most=np.inf if whitened else 0.5,
+            meaning="Whitened." if whitened else (
+                "Not whitened: whiten='auto' accounts for correlations." if raw else "Close to identity."
+            ),
+        ),
+        check(
+            "squares that can be told apart", "phi - 1 - kappa^2", "identifiability", float(lens.blind.sum()),
+            at_most=0.0,
+            meaning="Binary columns equal their square: their diagonal entry follows from the rank alone.",
+        ),
+    ]  # fmt: skip
+
+
+def _pace_rows(d: int, rank: int, batch: float, ratio: float, loss: float) -> list[Condition]:
+    return [
+        check(
+            "batch size", "n / (k d)", f"{PAPER}, Theorem 1", batch / (rank * d), at_least=2.0,
+            meaning="The rate is about sqrt((k + 2.6) d / n); the paper's k^3 isn't needed.",
+        ),
+        check(
+            "error falls on fresh rows", "sqrt(rho_t+1 / rho_t)", "evidence", ratio, at_most=0.75,
+            meaning="A step on new rows removes a constant share of the error (Theorem 1's delta).",
+        ),
+        check(
+            "loss", "rho", f"{PAPER}, Theorem 15", loss, at_most=1.0,
+            meaning="Share of the variance of y that is left: noise and what the model cannot express.",
+        ),
+    ]  # fmt: skip
+
+
+def _evidence_rows(e: RowEvidence, n_rows: int, halves: float | None) -> tuple[list[Condition], float]:
+    scale = np.sqrt(e.n_sample / max(n_rows, 1))
+    noise = 3 * e.noise_error * scale * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
+    error = float(noise + e.step)
+    if halves is not None:
+        error = min(error, max(halves, 2 * e.noise_error * scale) + e.step)
+    rows = [
+        check(
+            "parameters are identifiable", "sigma_min / sigma_max of J", "evidence", e.conditioning,
+            at_least=0.01, decisive=True,
+            meaning="Collinear or low-rank features leave directions that no row can tell apart.",
+        ),
+        check(
+            "distinct rows a parameter", "n_eff / p",
+            "evidence", e.distinct / e.parameters, at_least=3.0, decisive=True,
+            meaning="With fewer rows a model of this rank fits noise as well.",
+        ),
+        check(
+            "error of w and M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.03,
+            decisive=True, meaning="Relative; noise, and how far the fit is from the least squares solution.",
+        ),
+        check(
+            "shifted CI-RIP", "delta", f"{PAPER}, Theorem 4", e.rip_more,
+            at_most=1.0,
+            meaning=f"On a quarter of these rows {e.rip:.2g}: half as much on all of them is sampling error, "
+            "a plateau is bias.",
+        ),
+        check(
+            "noise floor", "1.7 xi sqrt(d/N)", f"{PAPER}, Theorem 15 (with the missing sqrt d)",
+            1.7 * e.sigma * np.sqrt(e.parameters / max(n_rows, 1)), at_most=0.1,
+            meaning="Error that noise alone leaves, in units of the spread of y.",
+        ),
+    ]  # fmt: skip
+    if e.residual > _EXACT:
+        rows += [
+            check(
+                "no further shape", "|t|", "evidence", e.worst_t, at_most=4.5, decisive=True,
+                meaning="Cubic, absolute or saturating terms are left: y isn't quadratic.",
+            ),
+            check(
+                "no further quadratic", "||sum r z z'|| / permuted", "evidence", e.moment_ratio,
+                at_most=2.0, decisive=True, meaning="The rank is too low, or small eigenvalues were missed.",
+            ),
+            check(
+                "no noise in the features", "|t| of r^2", "evidence", e.gradient_t, at_most=5.0,
+                decisive=True,
+                meaning="Residuals grow with the gradient: features carry noise, coefficients are shrunk.",
+            ),
+        ]  # fmt: skip
+    return rows, error
+
+
+def _unchecked(name: str, symbol: str, why: str) -> Condition:
+    return check(name, symbol, "evidence", None, meaning=f"Cannot be looked at: {why}.", decisive=True)
+
+
+def _advice(rows: list[Condition]) -> str:
+    broken = [row for row in rows if row.status == "violated"]
+    return broken[0].meaning if broken else "more rows, or guarantee(X, y, effort='full')"
+
+
+# --- measurements -----------------------------------------------------------------------------------
+
+
+def _standardise(X: NDArray[Any]) -> NDArray[Any]:
+    sd = np.asarray(X, dtype=np.float64).std(axis=0)
+    return np.where(sd > 0, sd, 1.0)
+
+
+def _size(model: UserModel, unit: NDArray[Any], target_scale: float) -> float:
+    """Norm of (w, M) in standardised columns and units of y; a model of next to nothing counts as 1e-3."""
+    slope = model.slope * unit
+    R = np.linalg.qr((model.factors * unit).T)[1] if len(model.factors) else np.zeros((0, 0))
+    M = (R * model.eigenvalues) @ R.T
+    return max(float(np.hypot(np.linalg.norm(slope), np.linalg.norm(M))) / target_scale, 1e-3)
+
+
+def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:
+    """Factors of x as (unnormalised) factors of z."""
+    if lens.T.ndim == 2:
+        return np.asarray(F @ np.linalg.pinv(lens.T).T)
+    return np.asarray(F * np.divide(1.0, lens.T, out=np.zeros_like(lens.T), where=lens.T > 0))
+
+
+def _singular_ratio(J: NDArray[Any]) -> float:
+    values = np.linalg.eigvalsh(J.T @ J)
+    return float(np.sqrt(max(values[0], 0.0) / max(values[-1], 1e-300)))
+
+
+def _directions(S: NDArray[Any], model: UserModel, unit: NDArray[Any]) -> NDArray[Any]:
+    across = np.column_stack([S * unit @ model.slope, S * unit @ model.factors.T, S])
+    spread = across.std(axis=0)
+    return np.asarray(across / np.where(spread > 0, spread, 1.0))
+
+
+def _worst_t(r: NDArray[Any], u: NDArray[Any], J: NDArray[Any], inverse: NDArray[Any]) -> float:
+    """Largest |t| of the residual on cubic, absolute and saturating terms, J taken out of them."""
+    u = np.clip(u, -5, 5)
+    G = np.hstack([u**3, np.abs(u), np.tanh(u)])
+    G = G - J @ (inverse @ (J.T @ G))
+    norms = np.linalg.norm(G, axis=0)
+    usable = norms > 1e-6 * np.sqrt(len(r))
+    sigma = float(np.std(r))
+    if sigma == 0 or not usable.any():
+        return 0.0
+    return float(np.max(np.abs(r @ G[:, usable]) / (sigma * norms[usable])))
+
+
+def _moment_ratio(r: NDArray[Any], S: NDArray[Any], seed: int) -> float:
+    centred = r - r.mean()
+    rng = np.random.default_rng(seed)
+
+    def norm(weights: NDArray[Any]) -> float:
+        return float(np.abs(np.linalg.eigvalsh(S.T @ (weights[:, None] * S))).max())
+
+    permuted = float(np.median([norm(rng.permutation(centred)) for _ in range(3)]))
+    return norm(centred) / max(permuted, 1e-300)
+
+
+def _gradient_t(r: NDArray[Any], gradient: NDArray[Any]) -> float:
+    if np.std(gradient) == 0 or np.std(r) == 0:
+        return 0.0
+    return float(abs(np.corrcoef(r**2, gradient)[0, 1]) * np.sqrt(len(r)))
+
+
+def _rip(Z: NDArray[Any], F: NDArray[Any], values: NDArray[Any]) -> float:
+    """||A'A(M)/2n - tr(M) I/2 - M||_2 / ||M||_2 on these rows (Theorem 4)."""
+    if not len(F):
+        return float("nan")
+    m = np.square(Z @ F.T) @ values
+    M = (F.T * values) @ F
+    shifted = Z.T @ ((m - m.mean())[:, None] * Z) / (2 * len(Z)) - M
+    return float(np.abs(np.linalg.eigvalsh(shifted)).max() / max(np.abs(np.linalg.eigvalsh(M)).max(), 1e-300))

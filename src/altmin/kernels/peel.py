@@ -1,0 +1,119 @@
+"""Compiled loops of peeling and of dictionary sweeps: short codes against long rows."""
+
+# mypy: disable-error-code="no-untyped-def"
+
+from __future__ import annotations
+
+import numpy as np
+
+from altmin.kernels.compiled import compiled
+
+
+@compiled
+def subtract_codes(Z, atoms, codes, counts, D):
+    """Take the coded part out of the rows of Z, in place."""
+    n, d = Z.shape
+    for i in range(n):
+        z = Z[i]
+        for j in range(counts[i]):
+            c, a = codes[i, j], D[atoms[i, j]]
+            for f in range(d):
+                z[f] -= c * a[f]
+
+
+@compiled
+def keep_hits(G, weights, level, credit, values, counts):
+    """Turn products (rows, directions) into weights of the power step, in place; sum up credit.
+
+    What is below ``level`` becomes 0, the rest is multiplied by the row's weight; ``values`` and
+    ``counts`` collect squared products of at least ``credit``.
+    """
+    n, b = G.shape
+    for i in range(n):
+        w = weights[i]
+        for c in range(b):
+            g = G[i, c]
+            g2 = g * g
+            values[c] += w * g2 if g2 >= credit else 0.0
+            counts[c] += 1.0 if g2 >= credit else 0.0
+            G[i, c] = w * g if g2 >= level else 0.0
+
+
+@compiled
+def add_moments(X, weights, atoms, codes, counts, G, B):
+    """Add sums of w c c' and w c x' over rows with short codes."""
+    d = X.shape[1]
+    for i in range(X.shape[0]):
+        w, x = weights[i], X[i]
+        if w == 0.0:
+            continue
+        for j in range(counts[i]):
+            a, c = atoms[i, j], w * codes[i, j]
+            for t in range(counts[i]):
+                G[a, atoms[i, t]] += c * codes[i, t]
+            b = B[a]
+            for f in range(d):
+                b[f] += c * x[f]
+
+
+@compiled
+def peel_rows(X, Z, D, gram, first, threshold, atoms, codes, counts):
+    """Offer atoms ``first``, ``first + 1``, ... to each row in turn; in place.
+
+    An atom that reaches the threshold with what is left of the row joins its support, and what is left
+    becomes the residual of the *projection* on the whole support (Observation 8 needs that; the printed
+    step, matching pursuit, breaks Lemma 11). The normal equations are solved by a Cholesky factor that
+    grows with the support; an atom inside its span to a third of the digits is passed over.
+    """
+    n, d = X.shape
+    cap = atoms.shape[1]
+    L, rhs, y = np.empty((cap, cap)), np.empty(cap), np.empty(cap)
+    for i in range(n):
+        x, z, k = X[i], Z[i], counts[i]
+        ready = 0  # columns of the factor that are up to date
+        for a in range(first, D.shape[0]):
+            if k == cap:
+                break
+            g = 0.0
+            for f in range(d):
+                g += z[f] * D[a, f]
+            if g * g < threshold or g == 0.0:
+                continue
+            atoms[i, k] = a
+            singular = False
+            for t in range(ready, k + 1):
+                r = 0.0
+                for f in range(d):
+                    r += x[f] * D[atoms[i, t], f]
+                rhs[t] = r
+                for s in range(t + 1):
+                    v = gram[atoms[i, t], atoms[i, s]] + 0.0
+                    for u in range(s):
+                        v -= L[t, u] * L[s, u]
+                    if s < t:
+                        L[t, s] = v / L[s, s]
+                    else:
+                        singular = v <= 1e-10
+                        L[t, t] = np.sqrt(max(v, 1e-10))
+            ready = k
+            if singular:
+                continue
+            k += 1
+            ready = k
+            for t in range(k):
+                v = rhs[t]
+                for u in range(t):
+                    v -= L[t, u] * y[u]
+                y[t] = v / L[t, t]
+            for t in range(k - 1, -1, -1):
+                v = y[t]
+                for u in range(t + 1, k):
+                    v -= L[u, t] * codes[i, u]
+                codes[i, t] = v / L[t, t]
+            for f in range(d):
+                z[f] = x[f]
+            for t in range(k):
+                c = codes[i, t]
+                for f in range(d):
+                    z[f] -= c * D[atoms[i, t], f]
+        counts[i] = k

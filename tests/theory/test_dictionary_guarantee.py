@@ -1,0 +1,92 @@
+"""The report is green for what is recovered, and turns red when a condition is broken on purpose."""
+
+import numpy as np
+import pytest
+
+import altmin
+from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning, OrthogonalDictionaryLearning
+from altmin.datasets import make_sparse_dictionary
+from altmin.metrics import atom_error
+
+
+def test_exact_recovery_is_said_by_all_three():
+    problem = make_sparse_dictionary(2000, 12, density=0.15, orthogonal=True, random_state=0)
+    for model in (
+        OrthogonalDictionaryLearning(),
+        CompleteDictionaryLearning(random_state=0),
+        OnlineDictionaryLearning(random_state=0),
+    ):
+        model.fit(problem.X)
+        assert atom_error(model.components_, problem.components) < 1e-12
+        assert model.guarantee_.verdict == "recovered", model.guarantee_
+        assert model.guarantee_["zeros"].status == model.guarantee_["span"].status == "holds"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_data_without_structure_are_never_recovered(seed):
+    X = np.random.default_rng(seed).standard_normal((600, 5))
+    report = CompleteDictionaryLearning(random_state=0, max_iter=300).fit(X).guarantee_
+    assert report.verdict != "recovered"
+    assert report["zeros"].status == "violated"
+
+
+def test_codes_that_share_their_support_break_the_span():
+    problem = make_sparse_dictionary(2000, 8, density=0.15, random_state=1)
+    codes = problem.codes.copy()
+    codes[:, 1] = np.where(codes[:, 0] != 0, np.random.default_rng(0).standard_normal(len(codes)), 0.0)
+    model = CompleteDictionaryLearning(random_state=0).fit(codes @ problem.components)
+    if atom_error(model.components_, problem.components) > 0.05:
+        assert model.guarantee_.verdict != "recovered"
+    assert model.guarantee_["corr |z|"].status == "violated"
+
+
+def test_a_mixed_pair_is_not_recovered():
+    """(x_1 +- x_2) / sqrt 2 has exact zeros, too."""
+    problem = make_sparse_dictionary(2000, 6, density=0.3, kind="rad", random_state=2)
+    mixed = problem.components.copy()
+    mixed[:2] = np.array([[1.0, 1.0], [1.0, -1.0]]) @ problem.components[:2]
+    model = CompleteDictionaryLearning(init=mixed, random_state=0).fit(problem.X)
+    wrong = atom_error(model.components_, problem.components) > 0.05
+    assert not (wrong and model.guarantee_.verdict == "recovered")
+
+
+def test_copies_of_few_samples_are_no_evidence():
+    problem = make_sparse_dictionary(15, 8, density=0.2, random_state=3)
+    X = problem.X[np.random.default_rng(0).integers(15, size=1500)]
+    model = CompleteDictionaryLearning(random_state=0, max_iter=400).fit(X)
+    assert model.guarantee_.verdict != "recovered"
+
+
+def test_noise_needs_the_full_effort():
+    problem = make_sparse_dictionary(3000, 8, density=0.15, condition=3, snr_db=25, random_state=4)
+    model = CompleteDictionaryLearning(random_state=0).fit(problem.X)
+    assert model.guarantee_.verdict == "plausible"
+    report = model.guarantee(problem.X)
+    assert report.verdict == "recovered"
+    assert report.effort == "full"
+    assert atom_error(model.components_, problem.components) <= report.estimated_error
+    assert model.guarantee(problem.X, effort="cheap") is model.guarantee_
+    with pytest.raises(ValueError, match="effort"):
+        model.guarantee(problem.X, effort="some")
+
+
+def test_image_like_data_are_warned_about():
+    rng = np.random.default_rng(5)
+    walks = np.cumsum(rng.standard_normal((800, 24)), axis=1)  # smooth signals
+    with pytest.warns(UserWarning, match="whitening"):
+        CompleteDictionaryLearning(random_state=0, max_iter=200).fit(walks)
+
+
+@pytest.mark.parametrize("name", ["Orthogonal", "Complete", "Online"])
+def test_models_and_their_reports_survive_a_file(name, tmp_path):
+    problem = make_sparse_dictionary(1500, 6, density=0.2, orthogonal=True, random_state=6)
+    model = getattr(altmin, f"{name}DictionaryLearning")().set_params(random_state=0).fit(problem.X)
+    altmin.save(model, tmp_path / "model.altmin")
+    loaded = altmin.load(tmp_path / "model.altmin")
+    np.testing.assert_array_equal(loaded.transform(problem.X), model.transform(problem.X))
+    assert loaded.guarantee_.verdict == model.guarantee_.verdict
+    if name == "Online":
+        more = problem.X[:1000]
+        np.testing.assert_array_equal(
+            loaded.partial_fit(more).components_, model.partial_fit(more).components_
+        )

@@ -1,0 +1,94 @@
+"""The report of a factorization machine says 'recovered' only where it is true, and why not elsewhere."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from altmin import FactorizationMachineRegressor
+from altmin.datasets import make_quadratic
+
+PRINTED = {"step": 1.0, "fit_intercept": False, "moments": "gaussian", "whiten": False, "batch_size": 800}
+
+
+def report(problem, rank=2, **parameters):
+    return (
+        FactorizationMachineRegressor(rank, random_state=0, **parameters).fit(problem.X, problem.y).guarantee_
+    )
+
+
+def violated(found):
+    return {row.name for row in found if row.status == "violated"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", [{}, {"noise": 0.05}, {"features": "exponential"}, {"correlation": 0.6}])
+def test_true_fits_are_called_recovered(kind, seed):
+    assert report(make_quadratic(6000, 15, 2, random_state=seed, **kind)).verdict == "recovered"
+
+
+def twisted(how, seed):
+    rng = np.random.default_rng(seed)
+    problem = make_quadratic(6000, 15, 3, noise=0.01, random_state=seed)
+    X, y = problem.X.copy(), problem.y
+    if how == "cubic":
+        y = y + 0.2 * X[:, 0] ** 3
+    elif how == "absolute":
+        y = y + 0.3 * np.abs(X[:, 0])
+    elif how == "noisy features":
+        X = X + 0.1 * rng.standard_normal(X.shape)
+    elif how == "collinear":
+        X[:, 1] = X[:, 0]
+        y = X @ problem.coef + np.square(X @ problem.factors.T) @ problem.eigenvalues
+    elif how == "copies":
+        X, y = X[np.arange(6000) % 60], y[np.arange(6000) % 60]
+    elif how == "noise":
+        y = y + 3 * rng.standard_normal(len(y))
+    return replace(problem, X=X, y=y)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("cubic", "no further shape"),
+        ("absolute", "no further shape"),
+        ("noisy features", "no noise in the features"),
+        ("collinear", "parameters are identifiable"),
+        ("copies", "distinct rows a parameter"),
+        ("noise", "error of w and M"),
+    ],
+)
+def test_wrong_fits_are_never_called_recovered(how, why, seed):
+    found = report(twisted(how, seed), rank=3)
+    assert found.verdict != "recovered"
+    assert why in violated(found)
+
+
+def test_too_low_a_rank_shows_in_the_residual():
+    found = report(make_quadratic(6000, 15, 3, noise=0.01, random_state=0), rank=2)
+    assert found.verdict == "not supported"
+    assert "no further quadratic" in violated(found)
+
+
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [({"features": "exponential"}, "tails of the features"), ({"correlation": 0.6}, "uncorrelated features")],
+)
+def test_the_printed_algorithm_is_told_which_condition_failed(kind, why):
+    found = report(make_quadratic(24000, 20, 2, random_state=0, **kind), **PRINTED)
+    assert found.verdict == "not supported"
+    assert why in violated(found)
+
+
+def test_a_stream_is_plausible_at_most():
+    problem = make_quadratic(20000, 10, 2, random_state=0)
+    blocks = ((problem.X[i : i + 500], problem.y[i : i + 500]) for i in range(0, 20000, 500))
+    model = FactorizationMachineRegressor(2, batch_size=500, random_state=0).fit(blocks)
+    assert model.guarantee_.verdict == "plausible"
+
+
+def test_full_effort_compares_halves():
+    problem = make_quadratic(6000, 10, 2, noise=0.1, random_state=0)
+    model = FactorizationMachineRegressor(2, random_state=0).fit(problem.X, problem.y)
+    assert model.guarantee(problem.X, problem.y, effort="full").effort == "full"

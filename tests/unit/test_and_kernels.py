@@ -1,0 +1,88 @@
+"""The kernels of AND equal their plain NumPy forms."""
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls as scipy_nnls
+
+from altmin.kernels.codes import sweep, upper_quantile
+from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.nnls import nnls
+
+
+def plain_sweep(Z, w, alpha, cut, trimming):
+    w = np.maximum(w, 0.0)
+    low = (Z < cut).any(axis=1)
+    use = (w > 0) & ~(low & trimming)
+    kept = np.where((Z >= alpha) & use[:, None], Z, 0.0)
+    negative = np.minimum(Z, 0.0)
+    return kept, {
+        "sums": np.array([w @ negative**2, w @ (Z < 0), w @ kept]),
+        "largest": np.maximum(Z[w > 0].max(axis=0), 0.0),
+        "smallest": negative[use].min(axis=0),
+        "totals": np.array([w.sum(), w[low].sum()]),
+    }
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("trimming", [True, False])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_sweep_equals_its_plain_form(seed, trimming, dtype):
+    rng = np.random.default_rng(seed)
+    Z = (rng.standard_normal((300, 7)) * 0.3 + 0.2).astype(dtype)
+    w = rng.integers(-1, 3, 300).astype(float)
+    alpha, cut = rng.uniform(0.1, 0.4, 7), -rng.uniform(0.3, 0.6, 7)
+    kept, expected = plain_sweep(Z, w, alpha, cut, trimming)
+    found = sweep(Z, w, alpha, cut, trimming=trimming)
+    np.testing.assert_allclose(Z, kept, rtol=1e-6 if dtype == np.float32 else 0)
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name], value, rtol=1e-5 if dtype == np.float32 else 1e-12)
+    assert 0 < expected["totals"][1] < expected["totals"][0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_quantile_of_large_codes_is_right_to_its_bins(seed):
+    rng = np.random.default_rng(seed)
+    Z = rng.beta(0.5, 2.0, (5000, 4)) * 1.3
+    exact = np.quantile(Z, 0.999, axis=0)
+    stats = sweep(Z.copy(), np.ones(5000), np.zeros(4), np.full(4, -9.0))
+    found = upper_quantile(stats["counts"], 5000, stats["largest"])
+    np.testing.assert_allclose(found, exact, rtol=0.03)
+
+
+def test_weights_of_two_count_twice_in_the_quantile_bit_for_bit():
+    rng = np.random.default_rng(0)
+    Z = rng.random((900, 3))
+    args = (np.zeros(3), np.full(3, -9.0))
+    one = sweep(Z.copy(), np.full(900, 2.0), *args)
+    two = sweep(np.repeat(Z, 2, axis=0), np.ones(1800), *args)
+    np.testing.assert_array_equal(one["counts"], two["counts"])
+    np.testing.assert_array_equal(
+        upper_quantile(one["counts"], 1800, one["largest"]),
+        upper_quantile(two["counts"], 1800, two["largest"]),
+    )
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (5, 30), (6, 4)])
+@pytest.mark.parametrize("spoil", ["nothing", "zero", "twice"])
+def test_the_decoder_is_the_pseudo_inverse(shape, spoil):
+    A = np.random.default_rng(0).standard_normal(shape)
+    if spoil == "zero":
+        A[1] = 0.0
+    if spoil == "twice":
+        A[1] = A[2]
+    np.testing.assert_allclose(pseudo_inverse(A), np.linalg.pinv(A, rcond=1e-10), atol=1e-10)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nonnegative_least_squares_is_that_of_scipy(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((12, 40)) * 10.0 ** rng.uniform(-2, 2, (12, 1))
+    Y = rng.standard_normal((25, 40))
+    found = nnls(A @ A.T, Y @ A.T)
+    expected = np.array([scipy_nnls(A.T, y)[0] for y in Y])
+    np.testing.assert_allclose(found @ A, expected @ A, atol=1e-6)
+    assert (found >= 0).all()
+
+
+def test_a_component_that_is_zero_gets_no_weight():
+    assert not nnls(np.diag([1.0, 0.0]), np.array([[3.0, 4.0]]))[0, 1]
