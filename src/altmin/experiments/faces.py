@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin import CompleteDictionaryLearning, OrthogonalDictionaryLearning
-from altmin.experiments.peers import dictionaries as peers
+from altmin.experiments.peers import patch_dictionaries as peers
 from altmin.experiments.peers.ksvd import data_start, ksvd
 from altmin.experiments.pictures import Faces
 from altmin.images import Patches, inpaint, learn_dictionary, reconstruct
