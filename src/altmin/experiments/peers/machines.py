@@ -110,7 +110,7 @@ def myfm(
         Predictions on ``test``, and CPU seconds of the fit alone.
     """
     try:
-        from myfm import MyFMRegressor  # type: ignore[import-untyped]
+        from myfm import MyFMRegressor
     except ImportError as error:
         raise PeerMissing("myFM: pip install myfm") from error
     model = MyFMRegressor(rank=rank, random_seed=random_state)
