@@ -16,7 +16,8 @@ from altmin.datasets import make_dir
 limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
-    AND(8, max_iter=9, thresholds=(.1, 1.1), checkpoint=sys.argv[1]).fit(make_dir(2000, 100, 8, random_state=0).X)
+    X = make_dir(2000, 100, 8, random_state=0).X
+    AND(8, max_iter=9, thresholds=(.1, 1.1), checkpoint=sys.argv[1]).fit(X)
 except OSError as error:
     print("refused:", error)
 """
