@@ -3,8 +3,9 @@ r"""Starts from the data alone, on the coordinates of a :class:`~altmin.algorith
 SPA (successive projection; Araujo et al. 2001, Gillis and Vavasis 2014) takes the sample farthest from
 the span of those taken so far. VCA (Nascimento and Bioucas-Dias 2005) takes the one farthest along a
 random direction orthogonal to them. Both are one argmax over all samples for each component, so they run
-out of core. Samples are compared on the simplex (divided by their sums) where the data are non-negative:
-there the scale of a sample says nothing about its purity.
+out of core. Samples are compared on the simplex (divided by their sums) where the data are non-negative
+and without noise: there the size of a sample says nothing about its purity. With noise it does: small
+samples are mostly noise, and dividing by their sums would make them the extreme ones.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def anchor_words(view: View, moments: NDArray[Any], n: int) -> NDArray[Any]:
 def _points(view: View, block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
     """Samples as a start compares them, and which of them may be taken."""
     S, fit = coordinates(view, block), weights(block) > 0
-    if not view.nonnegative:
+    if not (view.nonnegative and view.noiseless):
         return S, fit
     sums = S @ view.basis.sum(axis=0)
     fit = fit & (sums > 1e-3 * np.sqrt(view.energy / max(view.count, 1.0)))
