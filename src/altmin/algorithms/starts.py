@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.pure_samples import spa
 from altmin.algorithms.reduction import COLUMNS, View, coordinates, weights
 from altmin.contract import ArgMax, Block, Concat, Round, Rows, Stats, record
 from altmin.kernels.gram import row_norms2
@@ -112,15 +113,7 @@ def anchor_words(view: View, moments: NDArray[Any], n: int) -> NDArray[Any]:
     sums = rows @ basis.sum(axis=0)
     common = sums > 1e-3 * np.mean(sums[sums > 0])
     points = rows / np.where(common, sums, 1.0)[:, None]
-    left = np.where(common, row_norms2(points), -1.0)
-    directions = np.zeros((0, basis.shape[1]))
-    anchors: list[int] = []
-    while len(anchors) < min(n, basis.shape[1]) and left.max() > 0:
-        anchors.append(int(np.argmax(left)))
-        new = points[anchors[-1]] - (points[anchors[-1]] @ directions.T) @ directions
-        new /= np.linalg.norm(new)
-        directions = np.vstack([directions, new])
-        left -= (points @ new) ** 2
+    anchors = np.flatnonzero(common)[spa(points[common], n, project=False)]
     # p(topic | word) from the corners, Bayes to p(word | topic), then back to coordinates.
     share = np.maximum(points @ np.linalg.pinv(points[anchors]), 0.0) * np.where(common, sums, 0.0)[:, None]
     return np.ascontiguousarray((basis.T @ share).T)
