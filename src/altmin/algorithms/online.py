@@ -89,7 +89,7 @@ class Online:
         raise ValueError("the tracker starts from a state: see `begin`")
 
     def begin(self, found: Any, dtype: Any) -> OnlineState:
-        """The state after a search (:class:`altmin.algorithms.complete.CompleteState`)."""
+        """The state after a search (:class:`altmin.algorithms.dictionary_polish.CompleteState`)."""
         norms = np.linalg.norm(found.atoms, axis=1)
         k, n = found.atoms.shape
         size = np.sqrt(found.squares / np.maximum(found.counts, 1.0)) * norms
