@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from altmin.algorithms.complete import Complete, CompleteState
+from altmin.algorithms.complete import Complete
+from altmin.algorithms.dictionary_polish import CompleteState
 from altmin.engine import AnySource
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, checked_start

@@ -69,6 +69,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Thresholds for the codes of unit atoms.
     noise_std_ : float
         Estimated noise of a feature.
+    reconstruction_err_ : float
+        Frobenius norm of what the codes of the last block leave over.
     n_samples_seen_ : int
         Samples so far.
     n_searches_ : int
@@ -274,6 +276,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.component_scales_ = state.size * state.scale
         self.thresholds_ = state.thresholds * state.scale
         self.noise_std_ = state.noise * state.scale
+        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         self.n_samples_seen_ = state.n_rows
 
 
