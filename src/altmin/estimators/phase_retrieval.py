@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.phase import Phase, PhaseState, design
 from altmin.contract import Block
@@ -173,8 +174,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         ndarray of shape (n_samples,)
             |x's|^2.
         """
-        if not hasattr(self, "signal_"):
-            return self._map_rows(self._block_values, X)  # says that it isn't fitted
+        check_is_fitted(self)
         source, is_complex = self._open_designs(X, None, None, reset=False)
         reader = Phase(complex_design=is_complex)
 
@@ -182,9 +182,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
         return map_rows(values, source, self.n_jobs)
-
-    def _block_values(self, block: Block) -> NDArray[Any]:
-        raise NotImplementedError
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
