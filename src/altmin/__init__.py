@@ -30,7 +30,9 @@ _HOMES = {
     "peel_dictionary": "altmin.algorithms.peel_start",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
+    "spa": "altmin.algorithms.pure_samples",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
+    "vca": "altmin.algorithms.pure_samples",
 }
 _MODULES = ("datasets", "images", "metrics", "plots")
 

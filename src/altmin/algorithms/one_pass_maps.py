@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.moments import weights_of
 from altmin.algorithms.quadratic import Quadratic
 from altmin.contract import Block, Stats
+from altmin.kernels.quadratic_rows import residual_rows
 
 _SLICE_BYTES = 256 << 10
 
@@ -23,16 +24,14 @@ _SLICE_BYTES = 256 << 10
 def u_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Residual of the fresh rows, its moments, and Z' [r*ZU, r]."""
     stats, r, linear = _pass(algorithm, state, block, along_new=False)
-    w = weights_of(block)
-    rr, ll = np.square(r, dtype=np.float64), np.square(linear, dtype=np.float64)
-    return {
-        **stats,
-        "rows": int(np.count_nonzero(w)),
-        "rr": float(w @ rr),
-        "rrrr": float(w @ (rr * rr)),
-        "ll": float(w @ ll),
-        "dd": float(w @ np.square(rr - ll)),
-    }
+    rr, ll = r * r, linear * linear
+    gap = rr - ll
+    if block.weight is None:
+        rows, sums = block.n_rows, (rr.sum(), rr @ rr, ll.sum(), gap @ gap)
+    else:
+        w = weights_of(block)
+        rows, sums = int(np.count_nonzero(w)), (w @ rr, w @ (rr * rr), w @ ll, w @ (gap * gap))
+    return {**stats, "rows": rows, **dict(zip(("rr", "rrrr", "ll", "dd"), map(float, sums), strict=True))}
 
 
 def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -51,7 +50,8 @@ def score_map(algorithm: Any, state: Any, block: Block) -> Stats:
     target = _target(state, block)
     losses = np.zeros(3)
     w = weights_of(block)
-    for rows, P in _products(state, block):
+    for rows, P, offset in _products(state, block):
+        P -= offset
         y = target[rows]
         left = (
             _residual(algorithm, state.model, y, P[:, :width]),
@@ -72,22 +72,18 @@ def _pass(
     target = _target(state, block)
     r = np.empty_like(target)
     linear = np.empty_like(target)
+    weight = np.empty(0, dtype=target.dtype) if block.weight is None else block.weight.astype(target.dtype)
+    constant = target.dtype.type(state.model.level - state.model.trace if algorithm.intercept else 0.0)
     B = np.empty((_slice_rows(state, block), width), dtype=target.dtype)
     back, sums = np.zeros((width, d)), np.zeros(width)
-    for rows, P in _products(state, block):
-        part = _residual(algorithm, state.model, target[rows], P)
-        r[rows] = part
-        if not along_new:
-            linear[rows] = target[rows] - P[:, 2 * k + 1]
-        if block.weight is not None:
-            part = part * block.weight[rows].astype(part.dtype)
-        out = B[: len(part)]
-        np.multiply(P[:, first : first + k], part[:, None], out=out[:, :k])
-        if not along_new:
-            out[:, k] = part
+    for rows, P, offset in _products(state, block):
+        out = B[: len(P)]
+        residual_rows(
+            P, offset, target[rows], weight[rows], k, first, constant, r[rows], linear[rows], out, sums
+        )
         back += _transpose_times(out, block.X, rows)
-        sums += out.sum(axis=0, dtype=np.float64)
-    stats = {"n": float(weights_of(block).sum()), "B": np.ascontiguousarray(back.T), "sums": sums}
+    n = float(block.n_rows if block.weight is None else block.weight.sum(dtype=np.float64))
+    stats = {"n": n, "B": np.ascontiguousarray(back.T), "sums": sums}
     if not along_new and state.lens.kappa is not None:
         weighted = r if block.weight is None else (r * block.weight).astype(r.dtype)
         squares = state.lens.squares(block.X, weighted, back[-1], float(sums[-1]))
@@ -95,30 +91,26 @@ def _pass(
     return stats, r, linear
 
 
-def _products(state: Any, block: Block) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Z times the factors of the round, slice by slice; the array is used again for the next one."""
+def _products(state: Any, block: Block) -> Iterator[tuple[slice, NDArray[Any], NDArray[Any]]]:
+    """X times the factors, slice by slice (the array is used again), and what centring takes off."""
     dtype = block.X.dtype
     factors = np.ascontiguousarray(state.factors, dtype=dtype)
     offset = (state.lens.centre @ state.factors).astype(dtype)
-    centred = bool(offset.any())
     if sp.issparse(block.X):
-        yield slice(0, block.n_rows), np.asarray(block.X @ factors) - offset
+        yield slice(0, block.n_rows), np.asarray(block.X @ factors), offset
         return
     height = _slice_rows(state, block)
     held = np.empty((height, factors.shape[1]), dtype=dtype)
     for low in range(0, block.n_rows, height):
         rows = slice(low, min(low + height, block.n_rows))
-        P = np.matmul(block.X[rows], factors, out=held[: rows.stop - low])
-        if centred:
-            P -= offset
-        yield rows, P
+        yield rows, np.matmul(block.X[rows], factors, out=held[: rows.stop - low]), offset
 
 
 def _slice_rows(state: Any, block: Block) -> int:
     if sp.issparse(block.X):
         return max(block.n_rows, 1)
     width = max(block.X.shape[1], state.factors.shape[1]) * block.X.dtype.itemsize
-    return int(np.clip(_SLICE_BYTES // width, 32, max(block.n_rows, 32)))
+    return max(min(_SLICE_BYTES // width, block.n_rows), 32)
 
 
 def _target(state: Any, block: Block) -> NDArray[Any]:
@@ -129,7 +121,7 @@ def _residual(algorithm: Any, model: Quadratic, target: NDArray[Any], P: NDArray
     """What a model leaves of the target; P holds Z [U V w]."""
     k = model.U.shape[1]
     r = target - P[:, 2 * k]
-    r -= np.einsum("ij,ij->i", P[:, :k], P[:, k : 2 * k])
+    r -= (P[:, :k] * P[:, k : 2 * k]) @ np.ones(k, dtype=P.dtype)
     if algorithm.intercept:
         r -= r.dtype.type(model.level - model.trace)
     return r

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin import CompleteDictionaryLearning, OrthogonalDictionaryLearning
-from altmin.experiments.peers import dictionaries as peers
+from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning, OrthogonalDictionaryLearning
+from altmin.experiments.peers import patch_dictionaries as peers
 from altmin.experiments.peers.ksvd import data_start, ksvd
 from altmin.experiments.pictures import Faces
 from altmin.images import Patches, inpaint, learn_dictionary, reconstruct
@@ -24,6 +24,7 @@ from altmin.metrics import psnr
 Array = NDArray[Any]
 
 SIDE, N_ATOMS, N_PATCHES = 10, 100, 5000
+WHITENED = ("Algorithm 2, Cholesky", "complete", "online")  # the paper's method, three readings
 
 
 @dataclass(frozen=True)
@@ -72,21 +73,22 @@ def learn_all(
         "K-SVD, 35 atoms": lambda: ksvd(X, start, n_nonzero=35, cpu_seconds=cpu_seconds),
         "K-SVD, 10 atoms": lambda: ksvd(X, start, n_nonzero=10, cpu_seconds=cpu_seconds),
     }
+    whitened: dict[str, Callable[[], Array]] = {
+        "Algorithm 2, Cholesky": lambda: cholesky_complete(raw),
+        "complete": lambda: CompleteDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
+        "online": lambda: OnlineDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
+    }
     if peers_too:
         calls |= {
-            "Algorithm 2, Cholesky": lambda: cholesky_complete(raw),
-            "complete, whitened": lambda: (
-                CompleteDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_
-            ),
             "SPAMS, l1": lambda: peers.spams_l1(X, N_ATOMS, cpu_seconds),
             "MiniBatchDictionaryLearning": lambda: peers.minibatch_scikit_learn(X, N_ATOMS, cpu_seconds),
+            **whitened,
         }
     found = {}
     for name, call in calls.items():
         begin = time.process_time()
         atoms = call()
-        centred = name not in ("Algorithm 2, Cholesky", "complete, whitened")
-        found[name] = Learnt(atoms, time.process_time() - begin, centred)
+        found[name] = Learnt(atoms, time.process_time() - begin, name not in WHITENED)
     return found
 
 
@@ -116,6 +118,13 @@ def reconstruction_quality(faces: Faces, learnt: Learnt, n_nonzero: int) -> floa
 def missing_pixels(faces: Faces, seed: int = 0) -> Array:
     """Half of the pixels of each test face."""
     return np.random.default_rng([seed, 50]).random(faces.test.shape) < 0.5
+
+
+def zero_filled_quality(faces: Faces, learnt: Learnt, missing: Array, n_nonzero: int) -> float:
+    """The paper's reading: missing pixels are zeros, and OMP codes them like any others."""
+    count = n_nonzero + (not learnt.centred)
+    holes = np.where(missing, 0.0, faces.test)
+    return mean_psnr(faces, (reconstruct(x, learnt.atoms, count, center=learnt.centred) for x in holes))
 
 
 def filling_quality(faces: Faces, atoms: Array, missing: Array, **options: Any) -> float:

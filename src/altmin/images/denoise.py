@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from altmin.engine.plan import allowed_threads
-from altmin.estimators.orthogonal import OrthogonalDictionaryLearning
 from altmin.images.frame import as_frame
-from altmin.images.learn import cosine_patches
+from altmin.images.learn import alternate, cosine_patches
 from altmin.images.noise import noise_of_channels
 from altmin.images.patches import Patches
 from altmin.kernels.patches import drop_small, wiener_shrink
@@ -101,10 +100,8 @@ def _learn(patches: Patches, init: NDArray[Any], threshold: float, n_jobs: int |
     sample = patches.sample(_SAMPLE, seed=0)
     if not sample.any():  # a flat channel
         return init
-    model = OrthogonalDictionaryLearning(
-        init=init, threshold=threshold, warm_up=None, max_iter=_PASSES, n_jobs=n_jobs
-    )
-    return model.fit(sample).components_
+    atoms = alternate(sample, init, threshold=threshold, max_iter=_PASSES, n_jobs=n_jobs)
+    return atoms.astype(sample.dtype)
 
 
 def _uncorrelated(values: NDArray[Any]) -> NDArray[Any]:

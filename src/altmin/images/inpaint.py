@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from altmin.engine.plan import allowed_threads
 from altmin.images.fillers import mmse_fill, pursuit_fill, smooth_fill, threshold_fill
 from altmin.images.frame import as_frame, check_image
-from altmin.images.learn import SPARSE_SHARES, cosine_patches, learn_dictionary
+from altmin.images.learn import SPARSE_SHARES, alternate, cosine_patches
 from altmin.images.patches import Patches
 from altmin.images.reconstruct import split_channels
 
@@ -30,7 +30,7 @@ def inpaint(
     step: int | Literal["tile"] | None = None,
     n_nonzero_coefs: int | None = None,
     code_variances: ArrayLike | None = None,
-    max_iter: int = 40,
+    max_iter: int = 80,
     n_jobs: int | None = None,
 ) -> NDArray[Any]:
     r"""Fill in the pixels under a mask with what a sparse model of the patches says.
@@ -132,8 +132,9 @@ def _learn_and_fill(
         for turn in range(_TURNS):
             sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)
             if turn and sample.any():
-                model = learn_dictionary(sample, init=atoms, shares=SPARSE_SHARES, max_iter=20, n_jobs=n_jobs)
-                atoms = model.components_
+                for share in SPARSE_SHARES:
+                    atoms = alternate(sample, atoms, keep=share, max_iter=20, n_jobs=n_jobs)
+                atoms = atoms.astype(np.float32)
             layer = threshold_fill(start[:, :, [c]], missing, atoms, size, step or 1, max_iter, n_jobs)
         layers.append(layer)
     return np.concatenate(layers, axis=-1)
