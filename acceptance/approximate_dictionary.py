@@ -11,7 +11,7 @@ from altmin.algorithms.exact_peeling import peel_steps
 from altmin.algorithms.peel_plan import PeelPlan
 from altmin.algorithms.rows import unit_rows
 from altmin.datasets import make_planted_sparse, make_plateau
-from altmin.experiments.peers.dictionaries import ksvd_dictionary, relative_error, spams_dictionary
+from altmin.experiments.peers.sparse_dictionaries import ksvd_dictionary, relative_error, spams_dictionary
 from altmin.metrics import match_components
 
 SEEDS = range(10)
@@ -55,7 +55,7 @@ def recovery_against_peers():
 def _spams_at(X, error):
     """CPU seconds of the cheapest setting of SPAMS in a grid that reaches the error."""
     best = np.inf
-    for penalty in (0.08, 0.1):
+    for penalty in (0.035, 0.045):
         for batch in (256, 512):
             for iterations in (100, 200, 300, 600):
                 with cpu_time() as clock:

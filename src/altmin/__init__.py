@@ -27,10 +27,12 @@ _HOMES = {
     "InductiveMatrixCompletion": "altmin.estimators.matrix_completion",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
-    "peel_dictionary": "altmin.algorithms.approximate",
+    "peel_dictionary": "altmin.algorithms.peel_start",
     "polar": "altmin.kernels.polar",
     "save": "altmin.estimators.model_file",
+    "spa": "altmin.algorithms.pure_samples",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
+    "vca": "altmin.algorithms.pure_samples",
 }
 _MODULES = ("datasets", "images", "metrics", "plots")
 

@@ -2,8 +2,10 @@ from altmin import datasets as datasets
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
-from altmin.algorithms.approximate import peel_dictionary as peel_dictionary
 from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
+from altmin.algorithms.peel_start import peel_dictionary as peel_dictionary
+from altmin.algorithms.pure_samples import spa as spa
+from altmin.algorithms.pure_samples import vca as vca
 from altmin.algorithms.threshold_correlation import threshold_correlation as threshold_correlation
 from altmin.coding import omp as omp
 from altmin.estimators.and_nmf import AND as AND

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from altmin import AND
-from altmin.datasets import make_dir
+from altmin.datasets import add_outliers, make_dir
 from altmin.metrics import total_correlation_error
 
 PROBLEM = make_dir(1200, 100, 10, concentration=1.0, random_state=0)
@@ -30,9 +30,17 @@ def test_other_starts_give_a_model_that_depends_on_the_seed_alone(init):
     assert np.isfinite(first.components_).all()
 
 
-def test_the_nmf_start_needs_nonnegative_data():
-    with pytest.raises(ValueError, match="init='nmf': X has negative entries"):
-        AND(3, init="nmf").fit(np.random.default_rng(0).standard_normal((30, 8)))
+@pytest.mark.parametrize("init", ["nmf", "anchor"])
+def test_starts_for_nonnegative_data_say_so(init):
+    with pytest.raises(ValueError, match=f"init='{init}': X has negative entries"):
+        AND(3, init=init).fit(np.random.default_rng(0).standard_normal((30, 8)))
+
+
+def test_screened_outliers_do_not_come_back_with_nonnegative_components():
+    X, rows = add_outliers(PROBLEM.X, 0.02, scale=10.0, random_state=0)
+    model = AND(10, nonnegative_components=True).fit(X)
+    np.testing.assert_array_equal(model.outliers_, rows)
+    assert error(model) < 1e-6
 
 
 @pytest.mark.parametrize("problem", [PROBLEM, NOISY], ids=["exact", "noisy"])

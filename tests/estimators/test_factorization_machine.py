@@ -164,3 +164,10 @@ def test_sweeps_keep_signs_and_diagonal(problem):
     by_hand = swept.intercept_ + problem.X @ swept.coef_
     by_hand += np.einsum("ij,jk,ik->i", problem.X, swept.matrix(), problem.X)
     np.testing.assert_allclose(swept.predict(problem.X), by_hand, atol=1e-8)
+
+
+def test_sorted_tables_do_no_harm():
+    problem = make_quadratic(45000, 6, 2, mixed_signs=True, random_state=0)
+    order = np.argsort(problem.y)
+    fitted = model().fit(problem.X[order], problem.y[order])
+    assert problem.error(fitted.coef_, fitted.factors_, fitted.eigenvalues_) < 1e-8

@@ -34,10 +34,10 @@ ESTIMATORS = [
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),
     OnlineDictionaryLearning(max_iter=15),
-    FactorizationMachineRegressor(2, random_state=0),
-    FactorizationMachineClassifier(2, random_state=0),
-    RankOneSensing(2, random_state=0),
-    PhaseRetrieval(random_state=0),
+    FactorizationMachineRegressor(2, max_iter=20, random_state=0),
+    FactorizationMachineClassifier(2, max_iter=10, random_state=0),
+    RankOneSensing(2, max_iter=20, random_state=0),
+    PhaseRetrieval(max_iter=50, random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

@@ -32,6 +32,20 @@ def test_block_and_row_are_named_and_the_model_is_unchanged(value, name, n_jobs)
         np.testing.assert_array_equal(vars(model)[key], value_before)
 
 
+def test_a_failed_fit_on_wider_data_leaves_the_old_width():
+    model = AND(5, max_iter=3).fit(X)
+    wider = np.hstack([X, X])
+    wider[10, 3] = np.nan
+    with pytest.raises(ValueError, match="row 10"):
+        model.fit(wider)
+    assert model.n_features_in_ == X.shape[1]
+    assert model.transform(X).shape == (len(X), 5)
+    fresh = AND(5)
+    with pytest.raises(ValueError, match="row 10"):
+        fresh.fit(wider)
+    assert vars(fresh).keys() == fresh.get_params().keys()
+
+
 def test_the_same_in_sparse_lists_and_transform():
     bad, row = broken(np.nan)
     with pytest.raises(ValueError, match=rf"at row {row}"):

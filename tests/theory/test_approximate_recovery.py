@@ -87,5 +87,6 @@ def test_full_report_is_plausible_for_planted_data_and_not_for_gaussian_data():
     problem = make_planted_sparse(1200, 16, 24, 2, 0.02, random_state=6)
     model = ApproximateDictionaryLearning(24, n_nonzero_coefs=2, random_state=0)
     assert model.fit(problem.X).guarantee(problem.X, effort="full").verdict == "plausible"
+    assert model.plausible_components(problem.X).mean() >= 0.9
     noise = np.random.default_rng(0).standard_normal((1200, 16))
     assert model.fit(noise).guarantee(noise, effort="full").verdict == "not supported"

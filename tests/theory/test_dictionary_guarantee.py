@@ -90,3 +90,13 @@ def test_models_and_their_reports_survive_a_file(name, tmp_path):
         np.testing.assert_array_equal(
             loaded.partial_fit(more).components_, model.partial_fit(more).components_
         )
+
+
+def test_the_full_report_of_orthogonal_dictionaries_starts_elsewhere():
+    problem = make_sparse_dictionary(2500, 8, density=0.15, orthogonal=True, snr_db=20, random_state=7)
+    model = OrthogonalDictionaryLearning().fit(problem.X)
+    report = model.guarantee(problem.X)
+    assert report.verdict == "recovered"
+    assert 0 < report["restart distance"].measured < 0.05
+    noise = np.random.default_rng(0).standard_normal((1500, 8))
+    assert OrthogonalDictionaryLearning().fit(noise).guarantee(noise).verdict == "not supported"

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.optimize import nnls as scipy_nnls
 
+from altmin import spa, vca
 from altmin.kernels.codes import sweep, upper_quantile
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
@@ -86,3 +88,20 @@ def test_nonnegative_least_squares_is_that_of_scipy(seed):
 
 def test_a_component_that_is_zero_gets_no_weight():
     assert not nnls(np.diag([1.0, 0.0]), np.array([[3.0, 4.0]]))[0, 1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_spa_and_vca_take_the_pure_samples(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.random((6, 30))
+    X = rng.dirichlet(np.full(6, 0.5), size=200) @ A
+    pure = np.sort(rng.permutation(200)[:6])
+    X[pure] = A
+    for found in (spa(X, 6), spa(sp.csr_array(X), 6), spa(X, 6, project=False), vca(X, 6, random_state=seed)):
+        np.testing.assert_array_equal(np.sort(found), pure)
+
+
+def test_spa_takes_no_more_than_the_samples_span():
+    assert len(spa(np.outer(np.arange(1.0, 5.0), np.ones(3)), 3, project=False)) == 1
+    with pytest.raises(ValueError, match="n_components=0"):
+        spa(np.ones((3, 2)), 0)

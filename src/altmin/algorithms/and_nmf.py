@@ -145,13 +145,17 @@ class AndNmf:
             case "stages" if state.calm < 3:
                 return Round(stage_map, rows, name="stage", iteration=True, **reads)
             case "clip":
-                return Round(nonnegative_map, rows, name="clip")
+                screened = ("weight",) if state.view.dropped is not None else ()
+                return Round(nonnegative_map, rows, name="clip", reads=screened)
             case "residual":
                 if state.view.columns:
                     reads["reads"] += ("outside",)
                 return Round(residual_map, rows, name="residual", **reads)
             case "wait":
                 return Done("end_of_stream", "the rows given so far are used; partial_fit takes more")
+        if state.failing > 0.05:
+            message = f"the factors stopped changing; {state.failing:.0%} of the samples contradict the model"
+            return Done("converged", message)
         return Done("converged")
 
     def update(self, state: AndState, stats: Stats) -> AndState:
@@ -167,6 +171,8 @@ class AndNmf:
                 state = replace(state, picks=picks)
                 return self._begin(state, picks.picked) if picks.done else state
             case "anchors":
+                if not state.view.nonnegative:
+                    raise ValueError("init='anchor': X has negative entries; use init='spa'")
                 return self._begin(state, anchor_words(state.view, stats["moments"], self.n_components))
             case "measure":
                 return self._measure(state, stats)
@@ -351,7 +357,7 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Non-negative least squares codes of the clipped components."""
     Z = nnls_codes(block.X, state.A)
-    Zw = Z * weights(block).astype(Z.dtype)[:, None]
+    Zw = Z * np.maximum(weights(block), 0.0).astype(Z.dtype)[:, None]
     return {"G": Zw.T @ Z, "B": transpose_times(Zw, block.X)}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.exact_peeling import peel_all
-from altmin.algorithms.peel_plan import PeelPlan, levels, practical_plan
+from altmin.algorithms.peel_plan import PeelPlan, levels
 from altmin.algorithms.peeling import (
     PeelState,
     begin_peeling,
@@ -41,6 +41,8 @@ from altmin.contract import All, Block, Concat, Done, Info, Max, Round, Stats, T
 from altmin.kernels.peel import subtract_codes
 from altmin.kernels.pursuit import SparseRows
 
+_SPECTRUM_FEATURES = 2048
+
 
 @record
 class ApproximateState:
@@ -52,12 +54,10 @@ class ApproximateState:
     n_rows: int
     seed: int
     longest: float = 1.0
-    total: float = 0.0  # sum of squares of the data, in units of longest^2
     peel: Any = None  # PeelState, while peeling in passes
     sweep: Any = None  # SweepState, from the first sweep on
     atoms: Any = None
-    figures: Any = None
-    rounds: int = 0
+    figures: Any = None  # sums of the closing pass
 
 
 @record
@@ -167,15 +167,14 @@ class ApproximateDictionary:
         else:
             peel = peel_sample(self, state, U, w)
             atoms, drawn = peel.atoms, peel.candidates
-        return self._peeled(replace(state, rounds=len(atoms)), atoms, drawn)
+        return self._peeled(state, atoms, drawn)
 
     def _after_peel(self, state: ApproximateState, peel: PeelState) -> ApproximateState:
         before = state.peel
-        state = replace(state, peel=peel, rounds=state.rounds + (before.step == "peel"))
+        state = replace(state, peel=peel)
         # Algorithm 2 stops after a round that gained too little; Theorem 4's goal is met at gamma* + eps.
-        small = before.step == "peel" and before.left - peel.left < self.stop_drop
-        if before.step == "peel" and not self.plan.strict and len(peel.atoms) == before.n_peeled:
-            small = True
+        nothing_new = not self.plan.strict and len(before.atoms) == before.n_peeled
+        small = before.step == "peel" and (nothing_new or before.left - peel.left < self.stop_drop)
         if peel.step == "done" or small or peel.left <= self.stop_error:
             return self._peeled(state, peel.atoms)
         return state
@@ -193,7 +192,7 @@ class ApproximateDictionary:
         if sweep is not None and error > sweep.best_error and sweep.atoms is not sweep.best:
             sweep = replace(sweep, atoms=sweep.best)
             return replace(state, sweep=sweep, atoms=sweep.best)
-        return replace(state, phase="done", figures=stats, total=stats["total"])
+        return replace(state, phase="done", figures=stats)
 
 
 _ENDINGS = {"peeled": "no direction is left that reaches the threshold, or the error is reached"}
@@ -223,7 +222,6 @@ def final_map(algorithm: ApproximateDictionary, state: ApproximateState, block: 
         kept = np.where(left <= state.sweep.cut, w, 0.0)
     inside = np.arange(code.atoms.shape[1]) < code.counts[:, None]
     used = code.atoms[inside]
-    root = np.sqrt(kept)[:, None].astype(U.dtype)
     m = len(state.atoms)
     squares = (np.square(code.codes, dtype=np.float64) * inside).sum(axis=1)
     scaled = np.square(code.codes * norms[:, None])[inside]
@@ -238,9 +236,17 @@ def final_map(algorithm: ApproximateDictionary, state: ApproximateState, block: 
         "rows": float(len(U)),
         "largest_code": Max(float(squares.max(initial=0.0))),
         "most_nonzeros": Max(float(code.counts.max(initial=0))),
-        "data_gram": ((U * root).T @ (U * root)).astype(np.float64),
-        "left_gram": ((Z * root).T @ (Z * root)).astype(np.float64),
+        "data_gram": _weighted_gram(U, kept),
+        "left_gram": _weighted_gram(Z, kept),
     }
+
+
+def _weighted_gram(rows: NDArray[Any], w: NDArray[Any]) -> NDArray[Any]:
+    """Sum of w x x', whose spectrum the report uses; empty where that is d^2 numbers too many."""
+    if rows.shape[1] > _SPECTRUM_FEATURES:
+        return np.zeros((0, 0))
+    scaled = rows * np.sqrt(w)[:, None].astype(rows.dtype)
+    return (scaled.T @ scaled).astype(np.float64)
 
 
 def fill_up(atoms: NDArray[Any], n_atoms: int, drawn: NDArray[Any] | None, seed: int) -> NDArray[Any]:
@@ -254,59 +260,3 @@ def fill_up(atoms: NDArray[Any], n_atoms: int, drawn: NDArray[Any] | None, seed:
     if drawn is not None:
         extra[: len(drawn)] = drawn[:missing]
     return np.concatenate([atoms, extra])
-
-
-def peel_dictionary(
-    X: Any, n_components: int, *, n_nonzero_coefs: int | None = None, random_state: int = 0
-) -> NDArray[Any]:
-    r"""A dictionary peeled off the data: a start for any dictionary learner.
-
-    .. math:: x_i \approx \sum_{j \in S_i} y_{ij} a_j, \qquad
-              \langle z_i, a_j \rangle^2 \ge \tau \|x_i\|^2 \text{ where } a_j \text{ joins } S_i
-
-    Parameters
-    ----------
-    X : ndarray or sparse of shape (n_samples, n_features)
-        The data.
-    n_components : int
-        Number of atoms.
-    n_nonzero_coefs : int or None
-        Atoms of a row at most. None: a tenth of the number of features, at least 1.
-    random_state : int
-        Seed of the samples.
-
-    Returns
-    -------
-    ndarray of shape (n_components, n_features)
-        Unit rows.
-
-    Examples
-    --------
-    >>> from altmin import peel_dictionary
-    >>> from altmin.datasets import make_planted_sparse
-    >>> from sklearn.decomposition import MiniBatchDictionaryLearning
-    >>> X = make_planted_sparse(500, 12, 15, 2, random_state=0).X
-    >>> start = peel_dictionary(X, 15, n_nonzero_coefs=2)
-    >>> model = MiniBatchDictionaryLearning(15, dict_init=start, max_iter=2, random_state=0).fit(X)
-    >>> model.components_.shape
-    (15, 12)
-    """
-    if getattr(X, "ndim", 0) != 2 or 0 in X.shape:
-        raise ValueError(f"X has shape {getattr(X, 'shape', None)}: a matrix with rows is needed")
-    if n_components < 1:
-        raise ValueError(f"n_components={n_components}: at least 1 is needed")
-    n, d = X.shape
-    k = min(n_nonzero_coefs or max(d // 10, 1), d)
-    plan = practical_plan(n_components, k, n)
-    algorithm = ApproximateDictionary(plan, None)
-    state = ApproximateState("gather", d, str(X.dtype), n, random_state)
-    if n > plan.n_rows:
-        X = X[np.sort(np.random.default_rng(random_state).choice(n, plan.n_rows, replace=False))]
-    U, norms = unit_rows(X)
-    if not np.isfinite(norms).all():
-        raise ValueError(f"X: row {int(np.argmin(np.isfinite(norms)))} holds NaN or Inf")
-    longest = float(norms.max())
-    if longest == 0.0:
-        return fill_up(U[:0], n_components, None, random_state)
-    peel = peel_sample(algorithm, state, U, row_weights(norms, False, longest))
-    return fill_up(peel.atoms, n_components, peel.candidates, random_state)

@@ -103,12 +103,15 @@ def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
     counts, squares = keep_large(Z, state.thresholds)
     X = block.X.toarray() if sp.issparse(block.X) else block.X
     left = X / state.scale - Z @ state.atoms.astype(Z.dtype)
-    return {
+    stats = {
         "residual": float(np.sum(np.square(left, dtype=np.float64))),
         "total": float(row_norms2(block.X / state.scale).sum()),
         "counts": counts,
         "squares": squares,
     }
+    if algorithm.least_squares:
+        stats |= {"gram": (Z.T @ Z).astype(np.float64), "left": (Z.T @ left).astype(np.float64)}
+    return stats
 
 
 def sample_map(algorithm: Any, state: Any, block: Block) -> Stats:

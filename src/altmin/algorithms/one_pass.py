@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,13 +37,13 @@ from altmin.algorithms.moments import (
     second_lens,
     shape_map,
     split_diagonal,
-    weights_of,
     whitened_lens,
     whitened_map,
 )
+from altmin.algorithms.one_pass_maps import power_map, score_map, u_map, v_map
 from altmin.algorithms.pace import SMALLEST_CUT, batch_noise, pace
 from altmin.algorithms.quadratic import Quadratic
-from altmin.contract import All, Block, Done, Info, Next, Round, Rows, Same, Stats, record
+from altmin.contract import All, Done, Info, Next, Round, Rows, Same, Stats, Take, record
 
 _POWER_ROUNDS = 5
 _LOST = 1e6  # a loss of so many variances of y is past saving
@@ -59,6 +60,9 @@ class OnePassState:
     linear: Any  # (d,): the linear model of the first batch, the guard's yardstick
     pending: Any  # of the U round: U, w, level, shift and diagonal of the operator, step
     factors: Any  # (d, m): what the next round multiplies x - mu with
+    seed: int = 0
+    batch: tuple[int, int] = (0, 0)  # epoch and first place of the batch in hand, if rows are shuffled
+    following: tuple[int, int] = (0, 0)  # and of the next one
     power_left: int = _POWER_ROUNDS
     again: bool = False  # whether the U round looks at the same rows again (after a step taken back)
     steps: int = 0
@@ -94,6 +98,7 @@ class OnePass:
     whiten: bool | str = "auto"
     wrap: bool = False
     total: int | None = None
+    shuffle: bool = False  # batches are random rows of a finite table, not the next ones
     minimum_loss: float = 1e-26
 
     @property
@@ -113,12 +118,11 @@ class OnePass:
         width = min(k + 5, d)
         U = np.linalg.qr(rng.standard_normal((d, width)))[0]
         zero = Quadratic(U, np.zeros((d, width)), np.zeros(d), 0.0)
-        return OnePassState("mean", None, zero, zero, np.zeros(d), None, None)
+        return OnePassState("mean", None, zero, zero, np.zeros(d), None, None, seed=seed)
 
     def next_round(self, state: OnePassState) -> Round | Done:
         """Moments, power rounds for the start, then U and V in turn."""
-        same: Rows = All() if self.batch_size == 0 else Same()
-        fresh: Rows = same if self.batch_size == 0 else Next(self.batch_size, wrap=self.wrap, keep=True)
+        same, fresh = self._batches(state)
         match state.phase:
             case "mean":
                 return Round(mean_map, rows=fresh, name="moments")
@@ -144,6 +148,8 @@ class OnePass:
 
     def update(self, state: OnePassState, stats: Stats) -> OnePassState:
         """What follows from the sums of a round."""
+        if self.shuffle and (state.phase == "mean" or (state.phase == "u" and not state.again)):
+            state = replace(state, batch=state.following, following=self._after(state.following))
         match state.phase:
             case "mean":
                 lens = first_lens(stats, self.intercept and not self.raw, self.intercept)
@@ -289,6 +295,25 @@ class OnePass:
             state, phase="done", model=model, loss=float(losses[best]) if self._reuses(state) else state.loss
         )
 
+    # --- rows ---------------------------------------------------------------------------------------
+
+    def _batches(self, state: OnePassState) -> tuple[Rows, Rows]:
+        """The rows in hand, and the next ones."""
+        if self.batch_size == 0:
+            return All(), All()
+        if not self.shuffle:
+            return Same(), Next(self.batch_size, wrap=self.wrap, keep=True)
+        return Take(self._ids(state, state.batch)), Take(self._ids(state, state.following))
+
+    def _ids(self, state: OnePassState, place: tuple[int, int]) -> NDArray[np.intp]:
+        epoch, start = place
+        return np.sort(shuffled(state.seed, epoch, self.total or 0)[start : start + self.batch_size])
+
+    def _after(self, place: tuple[int, int]) -> tuple[int, int]:
+        epoch, start = place
+        start += self.batch_size
+        return (epoch, start) if start < (self.total or 0) else (epoch + 1, 0)
+
     # --- pieces -------------------------------------------------------------------------------------
 
     def _operator(
@@ -364,85 +389,11 @@ class OnePass:
         return state.lens.factors(np.column_stack(parts))
 
 
+@lru_cache(maxsize=2)
+def shuffled(seed: int, epoch: int, n: int) -> NDArray[np.intp]:
+    """The order of the rows in an epoch; kept, as every batch asks for a part of it."""
+    return np.random.default_rng([seed, epoch]).permutation(n)
+
+
 _DIVERGED = "the printed step blew up: its theory needs independent standard Gaussian features"
 _SETTLED = "no step lowers the loss any more"
-
-
-def project(state: OnePassState, block: Block) -> NDArray[Any]:
-    """Z times the factors of the round."""
-    factors = state.factors.astype(block.X.dtype, copy=False)
-    return np.asarray(block.X @ factors) - (state.lens.centre @ state.factors).astype(block.X.dtype)
-
-
-def u_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Residual of the fresh rows, its moments, and Z' [r*ZU, r]."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    r = state.model.residual(target, P, algorithm.intercept)
-    linear = target - P[:, 2 * k + 1]
-    stats = _sums(state, block, r, P[:, :k], with_residual=True)
-    w = weights_of(block)
-    rr, ll = np.square(r, dtype=np.float64), np.square(linear, dtype=np.float64)
-    return {
-        **stats,
-        "rows": int(np.count_nonzero(w)),
-        "rr": float(w @ rr),
-        "rrrr": float(w @ (rr * rr)),
-        "ll": float(w @ ll),
-        "dd": float(w @ np.square(rr - ll)),
-    }
-
-
-def power_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """The same for the start, where M is still zero."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    return _sums(
-        state, block, state.model.residual(target, P, algorithm.intercept), P[:, :k], with_residual=True
-    )
-
-
-def v_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Z' [r*ZU] with the new U and the residual of the old model."""
-    P = project(state, block)
-    k = state.model.U.shape[1]
-    target = state.lens.target(block.y).astype(P.dtype)
-    r = state.model.residual(target, P, algorithm.intercept)
-    return _sums(state, block, r, P[:, 2 * k + 1 :], with_residual=False)
-
-
-def score_map(algorithm: OnePass, state: OnePassState, block: Block) -> Stats:
-    """Losses of the current, the safe and the linear model."""
-    P = project(state, block)
-    target = state.lens.target(block.y).astype(P.dtype)
-    width = 2 * state.model.U.shape[1] + 1
-    w = weights_of(block)
-    left = [
-        state.model.residual(target, P[:, :width], algorithm.intercept),
-        state.safe.residual(target, P[:, width : 2 * width], algorithm.intercept),
-        target - P[:, -1],
-    ]
-    return {
-        "n": float(w.sum()),
-        "losses": np.array([float(w @ np.square(r, dtype=np.float64)) for r in left]),
-    }
-
-
-def _sums(
-    state: OnePassState, block: Block, r: NDArray[Any], ZU: NDArray[Any], with_residual: bool
-) -> dict[str, Any]:
-    w = weights_of(block)
-    if block.weight is not None:
-        r = (r * block.weight).astype(r.dtype)
-    B = np.empty((len(r), ZU.shape[1] + with_residual), dtype=ZU.dtype)
-    np.multiply(ZU, r[:, None], out=B[:, : ZU.shape[1]])
-    if with_residual:
-        B[:, -1] = r
-    XB = np.asarray(block.X.T @ B, dtype=np.float64)
-    sums = B.sum(axis=0, dtype=np.float64)
-    stats: dict[str, Any] = {"n": float(w.sum()), "B": XB, "sums": sums}
-    if with_residual and state.lens.kappa is not None:
-        stats["squares"] = np.asarray(state.lens.squares(block.X, r, XB[:, -1], float(sums[-1])), np.float64)
-    return stats

@@ -73,6 +73,7 @@ class OnlineState:
     anchor: Any = None  # atoms before a disturbed block
     block_density: float = 0.0
     block_noise: float = 0.0
+    residual: float = 0.0  # squares that the codes of the last block left over
 
 
 @record
@@ -89,7 +90,7 @@ class Online:
         raise ValueError("the tracker starts from a state: see `begin`")
 
     def begin(self, found: Any, dtype: Any) -> OnlineState:
-        """The state after a search (:class:`altmin.algorithms.complete.CompleteState`)."""
+        """The state after a search (:class:`altmin.algorithms.dictionary_polish.CompleteState`)."""
         norms = np.linalg.norm(found.atoms, axis=1)
         k, n = found.atoms.shape
         size = np.sqrt(found.squares / np.maximum(found.counts, 1.0)) * norms
@@ -112,6 +113,7 @@ class Online:
             density=float(np.mean(found.counts)) / found.n_rows,
             size=size,
             n_rows=found.n_rows,
+            residual=found.residual,
         )
         return self.at(state)
 
@@ -167,6 +169,10 @@ class Online:
     def _follow(self, state: OnlineState, stats: Stats, noise: float) -> OnlineState:
         """One least-squares step with the weighted sums of past and present."""
         rows = stats["n_rows"]
+        # ||X - Z A||^2 from the sums; below 1e-16 of the data it is rounding
+        left = float(np.trace(stats["covariance"]))
+        left -= 2 * float(np.vdot(stats["cross"] / state.scale, state.atoms))
+        left += float(np.vdot(stats["gram"], state.atoms @ state.atoms.T))
         weight = 1.0 / max(noise, self._rounding(state)) ** 2
         kept = 1.0 if self.memory is None else max(1.0 - rows / self.memory, 0.0)
         gram = kept * state.gram + weight * stats["gram"]
@@ -177,6 +183,7 @@ class Online:
         state = replace(
             state,
             block_density=density,
+            residual=max(left, 0.0),
             density=(1 - mix) * state.density + mix * density,
             # a rise is slowed down: the dictionary may be drifting away
             noise=min((1 - mix) * state.noise + mix * noise, 1.01 * max(state.noise, self._rounding(state))),

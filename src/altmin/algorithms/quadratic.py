@@ -34,15 +34,6 @@ class Quadratic:
         """M A."""
         return 0.5 * (self.U @ (self.V.T @ A) + self.V @ (self.U.T @ A))
 
-    def residual(self, target: NDArray[Any], P: NDArray[Any], intercept: bool) -> NDArray[Any]:
-        """What the model leaves of the target; P holds Z [U V w]."""
-        k = self.U.shape[1]
-        r = target - P[:, 2 * k]
-        r -= np.einsum("ij,ij->i", P[:, :k], P[:, k : 2 * k])
-        if intercept:
-            r -= self.level - self.trace
-        return r
-
     def truncate(self, rank: int) -> Quadratic:
         """M cut to ``rank`` eigenvalues, largest magnitude first; U orthonormal."""
         values, vectors = symmetric_eigen(self.U, self.V)

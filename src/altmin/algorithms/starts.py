@@ -3,8 +3,9 @@ r"""Starts from the data alone, on the coordinates of a :class:`~altmin.algorith
 SPA (successive projection; Araujo et al. 2001, Gillis and Vavasis 2014) takes the sample farthest from
 the span of those taken so far. VCA (Nascimento and Bioucas-Dias 2005) takes the one farthest along a
 random direction orthogonal to them. Both are one argmax over all samples for each component, so they run
-out of core. Samples are compared on the simplex (divided by their sums) where the data are non-negative:
-there the scale of a sample says nothing about its purity.
+out of core. Samples are compared on the simplex (divided by their sums) where the data are non-negative
+and without noise: there the size of a sample says nothing about its purity. With noise it does: small
+samples are mostly noise, and dividing by their sums would make them the extreme ones.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.pure_samples import spa
 from altmin.algorithms.reduction import COLUMNS, View, coordinates, weights
 from altmin.contract import ArgMax, Block, Concat, Round, Rows, Stats, record
 from altmin.kernels.gram import row_norms2
@@ -111,15 +113,7 @@ def anchor_words(view: View, moments: NDArray[Any], n: int) -> NDArray[Any]:
     sums = rows @ basis.sum(axis=0)
     common = sums > 1e-3 * np.mean(sums[sums > 0])
     points = rows / np.where(common, sums, 1.0)[:, None]
-    left = np.where(common, row_norms2(points), -1.0)
-    directions = np.zeros((0, basis.shape[1]))
-    anchors: list[int] = []
-    while len(anchors) < min(n, basis.shape[1]) and left.max() > 0:
-        anchors.append(int(np.argmax(left)))
-        new = points[anchors[-1]] - (points[anchors[-1]] @ directions.T) @ directions
-        new /= np.linalg.norm(new)
-        directions = np.vstack([directions, new])
-        left -= (points @ new) ** 2
+    anchors = np.flatnonzero(common)[spa(points[common], n, project=False)]
     # p(topic | word) from the corners, Bayes to p(word | topic), then back to coordinates.
     share = np.maximum(points @ np.linalg.pinv(points[anchors]), 0.0) * np.where(common, sums, 0.0)[:, None]
     return np.ascontiguousarray((basis.T @ share).T)
@@ -128,7 +122,7 @@ def anchor_words(view: View, moments: NDArray[Any], n: int) -> NDArray[Any]:
 def _points(view: View, block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
     """Samples as a start compares them, and which of them may be taken."""
     S, fit = coordinates(view, block), weights(block) > 0
-    if not view.nonnegative:
+    if not (view.nonnegative and view.noiseless):
         return S, fit
     sums = S @ view.basis.sum(axis=0)
     fit = fit & (sums > 1e-3 * np.sqrt(view.energy / max(view.count, 1.0)))

@@ -100,13 +100,15 @@ def sweep_map(algorithm: Any, state: Any, block: Block) -> Stats:
 def sweep_update(plan: SweepPlan, sweep: SweepState, stats: Stats) -> SweepState:
     """New atoms from the sums; then undo, keep or make swaps."""
     error = stats["left"] / stats["total"] if stats["total"] > 0 else 0.0
-    drop = (sweep.error - error) / sweep.error if 0 < sweep.error < np.inf else np.inf
+    gain = (sweep.best_error - error) / sweep.best_error if 0 < sweep.best_error < np.inf else np.inf
+    unsettled = bool(sweep.extra or sweep.swapped)
     energy = np.diag(stats["G"]).copy()
     after = replace(
         sweep,
         sweep=sweep.sweep + 1,
         error=error,
-        change=0.0 if error == 0 else np.inf if sweep.extra else abs(drop),
+        # Pursuit can cycle between two codings: what counts is progress over the best so far.
+        change=0.0 if error == 0 else np.inf if unsettled else max(gain, 0.0),
         energy=energy,
         atoms=update_atoms(sweep.atoms, stats["G"], stats["B"], plan.inner),
         cut=trimmed_cut(stats["histogram"], plan.trim) if plan.trim else np.inf,

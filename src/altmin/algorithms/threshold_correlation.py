@@ -30,7 +30,7 @@ from altmin.contract import record
 from altmin.kernels.correlation import RowScores, score_candidates, tie
 
 EXACT_ROWS = 4096  # up to here all rows are candidates: half a second of n^2 d work at most
-_DRAWS = 64  # candidates of one round of sampling
+_DRAWS, _MOST_DRAWS = 64, 512  # candidates of the first round of sampling, and of later ones
 _REFINED = 4  # best candidates that are refined
 _STEPS = 50
 
@@ -238,18 +238,20 @@ def _sample(
     mass = w * norms2
     total = float(mass.sum())
     relaxed, strict = (np.full(len(V), tie(level, V.dtype)) for level in (threshold, tau))
-    best_score, best, floor, drawn = np.zeros(0), V[:0], 0.0, 0
+    best_score, best, floor, drawn, batch = np.zeros(0), V[:0], 0.0, 0, _DRAWS
     while drawn < min(needed := draws_needed(total, floor, relax, delta), len(V)):
-        rows = rng.choice(len(V), size=_DRAWS, p=mass / total)
+        rows = rng.choice(len(V), size=batch, p=mass / total)
         candidates = _unit(V[rows])
         scores, _ = score_candidates(candidates, V, w, relaxed)
+        newcomer = scores.max() > best_score.max(initial=-1.0)
         best_score = np.concatenate([best_score, scores])
         order = np.argsort(-best_score, kind="stable")[:_REFINED]
         best, best_score = np.concatenate([best, candidates])[order], best_score[order]
-        # Only what is above tau itself bounds OPT from below, for this vector and for its refinement.
-        leaders = np.stack([best[0], refine_direction(_Objective(V, w, tau), best[0], tau)[1]])
-        floor = max(floor, float(score_candidates(leaders.astype(V.dtype), V, w, strict)[0].max()))
-        drawn += _DRAWS
+        if newcomer:
+            # Only what is above tau itself bounds OPT from below: of this vector and of its refinement.
+            leaders = np.stack([best[0], refine_direction(_Objective(V, w, tau), best[0], tau)[1]])
+            floor = max(floor, float(score_candidates(leaders.astype(V.dtype), V, w, strict)[0].max()))
+        drawn, batch = drawn + batch, min(2 * batch, _MOST_DRAWS)
     return best, drawn, drawn >= needed
 
 

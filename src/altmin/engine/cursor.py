@@ -60,6 +60,8 @@ class Cursor:
         """The round has read its rows without an error."""
         if isinstance(self.source, Source) and step.needs_data and isinstance(step.rows, All):
             self._checked = self.source.n_rows
+        if isinstance(step.rows, Next) and step.needs_data:  # batches follow each other from row 0 on
+            self._checked = max(self._checked, self.batch[1])
         self.seen = max(self.seen, self._checked, self.position)
         self._before = (self.position, self.epoch, self.batch)
 

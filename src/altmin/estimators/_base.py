@@ -1,11 +1,12 @@
 """What every estimator shares: opening the input, running the engine, the fitted attributes.
 
 An estimator file validates its own parameters, builds the algorithm, calls ``self._run`` and sets its
-attributes. Nothing is set before the run has ended, so an error leaves the model as it was.
+attributes. An error in ``fit`` or ``partial_fit`` leaves the model as it was, down to the last attribute.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 from numbers import Integral, Real
 from pathlib import Path
@@ -49,6 +50,13 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
     _min_samples: ClassVar[int] = 1
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
+        super().__init_subclass__(**options)
+        for name in ("fit", "partial_fit"):
+            if name in vars(cls):
+                setattr(cls, name, _all_or_nothing(vars(cls)[name]))
 
     def _open(
         self,
@@ -178,7 +186,7 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         Returns
         -------
         ndarray of shape (n_samples, n_features)
-            ``X @ (component_scales_ * components_)``.
+            ``X @ components_``.
         """
         check_is_fitted(self)
         codes = X if sp.issparse(X) else np.asarray(X)
@@ -196,6 +204,22 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _all_or_nothing(method: Any) -> Any:
+    """The method, after whose failure (Ctrl-C included) the estimator is as it was before."""
+
+    @functools.wraps(method)
+    def guarded(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *arguments, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
 
 
 def _is_stream(X: Any) -> bool:

@@ -79,7 +79,7 @@ class DictionaryEstimator(ComponentsEstimator):
         halves = [source.take(ids).X for ids in _halves(source)]
         again = clone(self).set_params(random_state=1, verbose=0, checkpoint=None)
         fits = [clone(again).fit(half) for half in halves]
-        restart = clone(again).set_params(random_state=2).fit(source.take(np.arange(source.n_rows)).X)
+        restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
         spreads, n_held = [], min(half.shape[0] for half in halves)
         for fit, held in zip(fits, reversed(halves), strict=True):
             Z = np.abs(times(held, fit._decoder().astype(held.dtype)))
@@ -93,6 +93,10 @@ class DictionaryEstimator(ComponentsEstimator):
             held_out=float(np.max(spreads)),
             gaussian=float(gaussian.min()),
         )
+
+    def _from_another_start(self, model: Any) -> Any:
+        """A copy that searches from elsewhere."""
+        return clone(model).set_params(random_state=2)
 
     def _set_guarantee(self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int) -> None:
         """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""

@@ -11,6 +11,7 @@ from sklearn.utils import check_array, column_or_1d
 
 from altmin.contract import Info
 from altmin.engine.sources import is_block_list
+from altmin.guarantees.factorization_machine import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
 _LEAST_ROWS = 4096
@@ -48,3 +49,9 @@ def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
     y = column_or_1d(y, warn=True)
     checked = check_array(y, ensure_2d=False, dtype="numeric", input_name="y", ensure_min_samples=0)
     return np.asarray(checked, dtype=np.float32 if checked.dtype == np.float32 else np.float64)
+
+
+def fresh_ratio(history: list[dict[str, Any]], n_rows: float, batch: float) -> float:
+    """Prequential ratio over the steps whose rows had not been seen before; NaN for too few of them."""
+    fresh = int(n_rows // max(batch, 1.0))
+    return prequential_ratio([row["loss"] for row in history], fresh)

@@ -13,7 +13,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
-from altmin.contract import Block
 from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
@@ -356,7 +355,21 @@ class AND(ComponentsEstimator):
         self.reconstruction_err_ = float(np.sqrt(state.residual))
         self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
 
-    def _codes(self, block: Block) -> Any:
+    def transform(self, X: Any) -> Any:
+        """Non-negative weights of the samples, by the ``decoder``.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
+            The data; a stream gives a generator of blocks of codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Weights of the unit components.
+        """
+        check_is_fitted(self)
         if self.decoder == "nnls":
-            return nnls_codes(block.X, self.components_.astype(block.X.dtype))
-        return decode(block.X, pseudo_inverse(self.components_))
+            return self._map_rows(lambda block: nnls_codes(block.X, self.components_), X)
+        inverse = pseudo_inverse(self.components_)
+        return self._map_rows(lambda block: decode(block.X, inverse), X)

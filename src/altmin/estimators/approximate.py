@@ -20,8 +20,8 @@ from altmin.algorithms.sweeps import SweepPlan
 from altmin.contract import Block
 from altmin.engine import AnySource, map_rows
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
-from altmin.estimators.approximate_evidence import gather_evidence
-from altmin.guarantees.approximate import Fitted, cheap_report, full_report
+from altmin.estimators.approximate_evidence import fitted_quantities, gather_evidence, sparsity
+from altmin.guarantees.approximate import cheap_report, full_report, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.peel import subtract_codes
 
@@ -63,7 +63,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     init : 'peel' or ndarray of shape (n_components, n_features)
         Start of the sweeps.
     max_iter : int
-        Sweeps at most (rounds of peeling in theory mode).
+        Sweeps at most (in theory mode rounds of sampled peeling; exact peeling runs to its end).
     tol : float
         Stop when the error's relative change stays below it.
     random_state : int, RandomState or None
@@ -183,13 +183,13 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self._set_run(result)
         self._set_components(algorithm, result.state)
         self._set_codes(source)
-        self.guarantee_ = self._report(algorithm, result.state)
+        self.guarantee_ = cheap_report(fitted_quantities(self, result.state.figures))
         return self
 
     def _algorithm(self, source: AnySource) -> ApproximateDictionary:
         info = source.info
         d, n = info.n_features, info.n_rows or 0
-        k = _sparsity(self.n_nonzero_coefs, d)
+        k = sparsity(self.n_nonzero_coefs, d)
         start = self._start(d)
         shared: dict[str, Any] = {"equal": self.contamination > 0, "start": start}
         if self.mode == "theory":
@@ -257,34 +257,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self.outlier_mask_[worst] = True
         self.outlier_threshold_ = float(self.outlier_scores_[~self.outlier_mask_].max())
 
-    def _report(self, algorithm: ApproximateDictionary, state: ApproximateState) -> GuaranteeReport:
-        figures = state.figures
-        worst, rest = self.outlier_scores_[self.outlier_mask_], self.outlier_threshold_
-        trace = float(np.trace(figures["data_gram"])) or 1.0
-        spectra = [
-            np.linalg.eigvalsh(figures[name])[::-1].clip(0) / trace for name in ("data_gram", "left_gram")
-        ]
-        fit = Fitted(
-            error=self.relative_error_,
-            n_atoms=len(self.components_),
-            n_features=self.n_features_in_,
-            n_rows=int(figures["rows"]),
-            nonzeros=int(figures["nonzeros"]),
-            most_nonzeros=int(figures["most_nonzeros"].value),
-            largest_code=float(figures["largest_code"].value),
-            data_spectrum=spectra[0],
-            residual_spectrum=spectra[1],
-            n_nonzero=_sparsity(self.n_nonzero_coefs, self.n_features_in_),
-            bound=float(self.coefficient_bound),
-            target=self.target_error or (0.3 if self.mode == "theory" else None),
-            contamination=float(self.contamination),
-            theory=self.mode == "theory",
-            n_asked=self.n_components or self.n_features_in_,
-            trimmed_gap=float(worst.min() / rest) if len(worst) and rest > 0 else None,
-        )
-        return cheap_report(fit)
-
-    def guarantee(self, X: Any, effort: str = "cheap") -> GuaranteeReport:
+    def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
         """The guarantee report, with further fits where ``effort`` is 'full'.
 
         Parameters
@@ -308,6 +281,22 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         source = self._open(X, reset=False)
         return full_report(self.guarantee_, gather_evidence(self, source))
 
+    def plausible_components(self, X: Any) -> NDArray[np.bool_]:
+        """Which atoms the evidence of the full report speaks for, one by one.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
+            The data of the fit.
+
+        Returns
+        -------
+        ndarray of bool, shape (n_components,)
+            True: found again by both halves, used, in data with sparse structure. Not proof.
+        """
+        check_is_fitted(self)
+        return plausible_atoms(gather_evidence(self, self._open(X, reset=False)))
+
     def _coded(self, block: Block) -> sp.csr_array:
         """Codes of a block, and the score of each row as a last column."""
         U, norms = unit_rows(block.X)
@@ -316,8 +305,8 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         left = U.copy()
         subtract_codes(left, code.atoms, code.codes, code.counts, atoms)
         scores = np.minimum(squares_left(left), 1.0).astype(U.dtype)
-        scaled = sp.csr_array(sp.diags_array(norms.astype(U.dtype)) @ code.csr())
-        return sp.hstack([scaled, sp.csr_array(scores[:, None])], format="csr")
+        scaled = replace(code, codes=code.codes * norms[:, None].astype(U.dtype))
+        return sp.hstack([scaled.csr(), sp.csr_array(scores[:, None])], format="csr")
 
     def _codes(self, block: Block) -> Any:
         return self._coded(block)[:, :-1].toarray()
@@ -354,7 +343,3 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         scores = self.outlier_scores(X)
         limit = self.outlier_threshold_
         return np.where(scores <= limit + 1e-6 * max(limit, 1e-12), 1, -1)
-
-
-def _sparsity(n_nonzero_coefs: int | None, n_features: int) -> int:
-    return min(n_nonzero_coefs or max(n_features // 10, 1), n_features)

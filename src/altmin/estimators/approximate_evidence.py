@@ -1,4 +1,4 @@
-"""Further fits that the full guarantee report of approximate dictionaries rests on."""
+"""What the guarantee report of approximate dictionaries rests on: sums of the fit, and further fits."""
 
 from __future__ import annotations
 
@@ -10,10 +10,44 @@ from sklearn.base import clone
 
 from altmin.algorithms.rows import unit_rows
 from altmin.engine import AnySource, Source, SourceError, map_rows
-from altmin.guarantees.approximate import Stability
+from altmin.guarantees.approximate import Fitted, Stability
 from altmin.metrics.matching import sine_errors
 
 _SAME = 1e-3  # rows closer than this (in direction) count as one
+
+
+def sparsity(n_nonzero_coefs: int | None, n_features: int) -> int:
+    """Nonzeros of a row at most: as asked for, or a tenth of the number of features."""
+    return min(n_nonzero_coefs or max(n_features // 10, 1), n_features)
+
+
+def fitted_quantities(model: Any, figures: dict[str, Any]) -> Fitted:
+    """What the cheap report needs, from a fitted model and the sums of its closing pass."""
+    trace = figures["total"] or 1.0
+    spectra = [
+        np.linalg.eigvalsh(figures[name])[::-1].clip(0) / trace if len(figures[name]) else None
+        for name in ("data_gram", "left_gram")
+    ]
+    worst, rest = model.outlier_scores_[model.outlier_mask_], model.outlier_threshold_
+    theory = model.mode == "theory"
+    return Fitted(
+        error=model.relative_error_,
+        n_atoms=len(model.components_),
+        n_features=model.n_features_in_,
+        n_rows=int(figures["rows"]),
+        nonzeros=int(figures["nonzeros"]),
+        most_nonzeros=int(figures["most_nonzeros"].value),
+        largest_code=float(figures["largest_code"].value),
+        data_spectrum=spectra[0],
+        residual_spectrum=spectra[1],
+        n_nonzero=sparsity(model.n_nonzero_coefs, model.n_features_in_),
+        bound=float(model.coefficient_bound),
+        target=model.target_error or (0.3 if theory else None),
+        contamination=float(model.contamination),
+        theory=theory,
+        n_asked=model.n_components or model.n_features_in_,
+        trimmed_gap=float(worst.min() / rest) if len(worst) and rest > 0 else None,
+    )
 
 
 def gather_evidence(model: Any, source: AnySource) -> Stability:

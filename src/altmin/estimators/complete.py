@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from altmin.algorithms.complete import Complete, CompleteState
+from altmin.algorithms.complete import Complete
+from altmin.algorithms.dictionary_polish import CompleteState
 from altmin.engine import AnySource
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, checked_start
@@ -195,7 +196,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     def _warn_of_whitening(self, state: CompleteState) -> None:
         """Image patches hold little in most directions, and whitening makes those as loud as the rest."""
         spread = float(np.linalg.norm(state.unwhiten, 2) * np.linalg.norm(state.whiten, 2))
-        if spread > _AMPLIFIED and self.guarantee_.verdict == "not supported":
+        if spread > _AMPLIFIED and not state.converged:
             warnings.warn(
                 f"whitening amplified the weakest directions of the data {spread:.3g} times, and no sparse "
                 "dictionary was found in them. For image patches and other smooth signals "

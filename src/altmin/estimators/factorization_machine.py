@@ -44,7 +44,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Rank k of M; one above ``n_features`` is ``n_features``.
     batch_size : 'auto' or int
         Rows of a batch. 'auto' is about 20 * rank * n_features, or all rows in every step where there
-        are fewer than ten such batches.
+        are fewer than ten such batches. Batches of a table in memory are random rows; files and streams
+        are read in their order, which should be random.
     step : 'auto' or float
         Length of a step; 'auto' follows from the batch size and decays once the loss stops falling.
         The printed algorithm is ``step=1., fit_intercept=False, moments='gaussian', whiten=False``; with
@@ -251,6 +252,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
             wrap=total is not None,
             total=total,
+            shuffle=total is not None and isinstance(source, Source) and not source.on_disk,
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 

@@ -19,6 +19,7 @@ from altmin.engine import Source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
 from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
+from altmin.guarantees.sensing import sensing_report
 from altmin.kernels.fm_als import Machine, als
 
 
@@ -66,8 +67,8 @@ class InductiveMatrixCompletion(Estimator):
         M = left' diag(values) right in the features' own columns; None for ids alone.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
-    n_iter_, history_, outcome_
-        As everywhere.
+    n_iter_, history_, outcome_, guarantee_
+        As everywhere; the verdict is 'plausible' at most.
 
     References
     ----------
@@ -240,6 +241,8 @@ class InductiveMatrixCompletion(Estimator):
         self.intercept_ = 0.0
         self.loss_ = float(result.state.loss / max(result.state.first_loss, 1e-300))
         self._set_run(result)
+        state = result.state
+        self._judge(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
 
     def _fit_ids(self, entries: Any) -> None:
         n1, n2 = entries.shape
@@ -273,6 +276,19 @@ class InductiveMatrixCompletion(Estimator):
         self.loss_, self.n_iter_ = losses[-1], len(losses)
         self.history_ = [{"iteration": i + 1, "phase": "sweep", "loss": x} for i, x in enumerate(losses)]
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
+        self._judge(n, n1 + n2, None)
+
+    def _judge(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
+        self.guarantee_ = sensing_report(
+            n_rows=n,
+            parameters=self.rank * (width - self.rank),
+            least_rows=3.0,
+            loss=self.loss_,
+            ratio=float("nan"),
+            claim="M on the directions that features of observed entries span",
+            spread=spread,
+            whitened=state is not None and state.left.ndim == 2,
+        )
 
     def _set_core(self, core: Any) -> None:
         self.left_factors_, self.values_, self.right_factors_ = core
@@ -300,7 +316,13 @@ class _EntrySource(Source):
     def __init__(self, entries: Any, A: Any, B: Any) -> None:
         self.entries, self.A, self.B = entries, A, B
         self.dtype = entries.dtype
+        self.pieces = [Table(A)]  # in memory; rows are gathered from it by read and take
         self.bounds = np.array([0, entries.nnz])
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features of a row and of a column."""
+        return self.A.shape[1], self.B.shape[1]
 
     @property
     def info(self) -> Info:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -17,6 +18,8 @@ from altmin.engine import AnySource, StreamSource, open_source
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
 from altmin.metrics import match_components
+
+_HISTORY = 1000
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
@@ -66,6 +69,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Thresholds for the codes of unit atoms.
     noise_std_ : float
         Estimated noise of a feature.
+    reconstruction_err_ : float
+        Frobenius norm of what the codes of the last block leave over.
     n_samples_seen_ : int
         Samples so far.
     n_searches_ : int
@@ -73,7 +78,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     n_iter_ : int
         Blocks so far, those of a search counted as one.
     history_ : list of dict
-        One row a block.
+        One row a block, of the last thousand.
     outcome_ : Outcome
         How the last call ended.
     guarantee_ : GuaranteeReport
@@ -154,9 +159,10 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         OnlineDictionaryLearning
             The fitted estimator.
         """
-        source = self._open(X, reset=True)
-        self._forget()
-        self._consume(_stream(source, self.window), last=True)
+        with self._unchanged_by_errors():
+            source = self._open(X, reset=True)
+            self._forget()
+            self._consume(_stream(source, self.window), last=True)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -179,13 +185,25 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             The estimator.
         """
         fresh = not hasattr(self, "_waiting")
-        source = self._open(X, reset=fresh)
-        if fresh:
-            self._forget()
-        waiting = self._waiting
-        self._waiting = []
-        self._consume(_stream(source, self.window, waiting), last=False)
+        with self._unchanged_by_errors():
+            source = self._open(X, reset=fresh)
+            if fresh:
+                self._forget()
+            waiting = self._waiting
+            self._waiting = []
+            self._consume(_stream(source, self.window, waiting), last=False)
         return self
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """A block with NaN deep in a stream, or Ctrl-C, leaves the model as it was before the call."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
     def _forget(self) -> None:
         self._waiting = []
@@ -209,8 +227,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             if rows is None or self._state is None:
                 return
             result = self._run(tracker, rows, tracker.resumed(self._state))
-            shift = len(self.history_)
-            self.history_ += [{**row, "iteration": shift + row["iteration"]} for row in result.history]
+            tracked = [{**row, "iteration": self.n_iter_ + row["iteration"]} for row in result.history]
+            self.history_ = [*self.history_, *tracked][-_HISTORY:]
             self.n_iter_ += result.n_iter
             self.outcome_ = result.outcome
             self._set_fit(result.state)
@@ -258,6 +276,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.component_scales_ = state.size * state.scale
         self.thresholds_ = state.thresholds * state.scale
         self.noise_std_ = state.noise * state.scale
+        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         self.n_samples_seen_ = state.n_rows
 
 

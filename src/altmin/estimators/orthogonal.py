@@ -6,7 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from altmin.algorithms.orthogonal import Orthogonal, OrthogonalState
@@ -175,6 +175,9 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         self._set_guarantee(state, order, None, theorem=1)
+
+    def _from_another_start(self, model: Any) -> Any:
+        return clone(model).set_params(random_state=2, init="random")
 
     def _decoder(self) -> np.ndarray:
         return self.components_.T

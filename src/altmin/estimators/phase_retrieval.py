@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, map_rows
 from altmin.engine.sources import is_block_list
 from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators._quadratic import regression_target
+from altmin.estimators._quadratic import fresh_ratio, regression_target
+from altmin.guarantees.sensing import sensing_report
 
 
 class PhaseRetrieval(RegressorMixin, Estimator):
@@ -57,8 +59,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         s, complex if X is; its global sign or phase is free: its largest entry is real and positive.
     loss_ : float
         Mean square of the error of the intensities, as a share of their mean square.
-    n_iter_, history_, outcome_
-        As everywhere.
+    n_iter_, history_, outcome_, guarantee_
+        As everywhere; the verdict is 'plausible' at most.
 
     References
     ----------
@@ -129,7 +131,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         """
         target = regression_target(self, X, y)
         source, self._complex = self._open_designs(X, target, sample_weight)
-        self._adopt(self._run(self._algorithm(source), source))
+        algorithm = self._algorithm(source)
+        self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -154,7 +157,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._complex = is_complex
         algorithm = self._algorithm(source, once=True)
         state = None if known is None else algorithm.resume(known)
-        self._adopt(self._run(algorithm, source, state, max_iter=1 << 60, checkpoint=None, tol=0.0))
+        result = self._run(algorithm, source, state, max_iter=1 << 60, checkpoint=None, tol=0.0)
+        self._adopt(algorithm, result, None)
         return self
 
     def predict(self, X: Any) -> Any:
@@ -170,8 +174,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         ndarray of shape (n_samples,)
             |x's|^2.
         """
-        if not hasattr(self, "signal_"):
-            return self._map_rows(self._block_values, X)  # says that it isn't fitted
+        check_is_fitted(self)
         source, is_complex = self._open_designs(X, None, None, reset=False)
         reader = Phase(complex_design=is_complex)
 
@@ -179,9 +182,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
         return map_rows(values, source, self.n_jobs)
-
-    def _block_values(self, block: Block) -> NDArray[Any]:
-        raise NotImplementedError
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
@@ -223,13 +223,23 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             total=total,
         )
 
-    def _adopt(self, result: Result) -> None:
+    def _adopt(self, algorithm: Phase, result: Result, n_rows: int | None) -> None:
         self._set_run(result)
         self._state = result.state
         s = result.state.s * np.sqrt(result.state.scale)
         top = s[np.argmax(np.abs(s))]
         self.signal_ = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
         self.loss_ = float(result.state.loss)
+        polished = algorithm.batch_size == 0
+        self.guarantee_ = sensing_report(
+            n_rows=n_rows or result.state.rows,
+            parameters=len(s) * (2 if self._complex else 1),
+            least_rows=3.0,  # 2d - 1 real and 4d - 4 complex generic rows are injective
+            loss=self.loss_,
+            ratio=float("nan") if polished else fresh_ratio(self.history_, len(self.history_), 1.0),
+            claim="the signal up to its sign or phase, if the designs are generic",
+            excess=result.state.excess,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

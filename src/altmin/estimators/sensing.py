@@ -18,7 +18,8 @@ from altmin.algorithms.sensing import PairSensing, user_factors
 from altmin.contract import Block
 from altmin.engine import AnySource, map_rows, open_source
 from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators._quadratic import auto_batch, regression_target
+from altmin.estimators._quadratic import auto_batch, fresh_ratio, regression_target
+from altmin.guarantees.sensing import sensing_report
 
 
 class RankOneSensing(RegressorMixin, Estimator):
@@ -63,8 +64,8 @@ class RankOneSensing(RegressorMixin, Estimator):
         Eigenvalues (symmetric) or singular values, by falling magnitude.
     loss_ : float
         Share of the mean square of y left on the last fresh rows.
-    n_iter_, history_, outcome_
-        As everywhere.
+    n_iter_, history_, outcome_, guarantee_
+        As everywhere; the verdict is 'plausible' at most.
 
     References
     ----------
@@ -143,6 +144,9 @@ class RankOneSensing(RegressorMixin, Estimator):
             result = self._run(self._pair_algorithm(source), source)
             self.left_factors_, self.values_, self.right_factors_ = user_factors(result.state)
             self.loss_ = float(result.state.loss / max(result.state.first_loss, 1e-300))
+            d1, d2 = source.info.n_features, source.info.second_features
+            parameters, whitened = self.rank * (d1 + d2 - self.rank), result.state.left.ndim == 2
+            spread = max(result.state.left_spread, result.state.right_spread)
         else:
             source = self._open(X, regression_target(self, X, y), sample_weight, reset=True)
             result = self._run(self._algorithm(source), source)
@@ -151,7 +155,21 @@ class RankOneSensing(RegressorMixin, Estimator):
             self.values_ = model.eigenvalues
             self.loss_ = float(result.state.loss)
             self.n_second_features_ = 0
+            parameters = self.n_features_in_ * self.rank - self.rank * (self.rank - 1) // 2
+            spread, whitened = result.state.lens.correlation, result.state.lens.T.ndim == 2
         self._set_run(result)
+        n_rows = source.info.n_rows or result.state.rows
+        batch = result.state.batch_rows
+        self.guarantee_ = sensing_report(
+            n_rows=n_rows,
+            parameters=parameters,
+            least_rows=3.0,
+            loss=self.loss_,
+            ratio=fresh_ratio(self.history_, n_rows, batch),
+            claim="M on the directions that the designs span",
+            spread=spread,
+            whitened=whitened,
+        )
         return self
 
     def predict(self, X: Any) -> Any:

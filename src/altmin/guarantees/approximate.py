@@ -34,8 +34,9 @@ class Fitted:
         Sizes; nonzeros of all codes, and of the row with most.
     largest_code : float
         Largest squared norm of a row's codes over that of the row, Lambda-hat.
-    data_spectrum, residual_spectrum : ndarray
-        Eigenvalues of the Gram matrices of data and residual, over the data's trace, falling.
+    data_spectrum, residual_spectrum : ndarray or None
+        Eigenvalues of the Gram matrices of data and residual, over the data's trace, falling; None
+        where there are too many features to compute them.
     n_nonzero, bound, target, contamination : float
         k, Lambda, epsilon (None: not asked for) and rho as the user gave them.
     theory : bool
@@ -172,14 +173,14 @@ def _error(fit: Fitted) -> Condition:
 
 
 def _rank_bound(fit: Fitted) -> Condition:
-    lower = float(fit.data_spectrum[fit.n_atoms :].sum())
     vacuous = fit.n_atoms >= fit.n_features
+    unknown = vacuous or fit.data_spectrum is None
     return check(
         "rank lower bound",
         "sum_{j>m} s_j^2",
         "Eckart-Young",
-        None if vacuous else lower,
-        at_most=None if vacuous else fit.error * (1 + 1e-6) + 1e-12,
+        None if unknown else float(fit.data_spectrum[fit.n_atoms :].sum()),
+        at_most=fit.error * (1 + 1e-6) + 1e-12,
         meaning="Vacuous: as many atoms as features can represent anything."
         if vacuous
         else "No dictionary of this many atoms has a smaller error, however dense its codes.",
@@ -187,7 +188,7 @@ def _rank_bound(fit: Fitted) -> Condition:
 
 
 def _one_atom_gain(fit: Fitted) -> Condition:
-    gain = float(fit.residual_spectrum[0])
+    gain = None if fit.residual_spectrum is None else float(fit.residual_spectrum[0])
     return check(
         "gain of one more atom",
         "s_1(residual)^2",

@@ -142,6 +142,6 @@ def _safe_scale(X: Any, dtype: np.dtype[Any]) -> tuple[Any, NDArray[Any], NDArra
         return X, energies, ones
     peak = np.asarray(abs(X).max(axis=1).todense()).ravel() if sp.issparse(X) else np.abs(X).max(axis=1)
     scales = np.where(peak > 0, np.exp2(np.frexp(peak)[1] - 1.0), 1.0)
-    X = sp.csr_array(sp.diags_array(1 / scales) @ X) if sp.issparse(X) else X / scales[:, None]
+    X = sp.csr_array(X.multiply(1 / scales[:, None])) if sp.issparse(X) else X / scales[:, None]
     X = X.astype(dtype, copy=False)
     return X, row_norms2(X), scales

@@ -69,7 +69,10 @@ def crosstalk(components: ArrayLike, reference: ArrayLike) -> float:
     if A.shape != R.shape:
         raise ValueError(f"components has shape {A.shape}, reference {R.shape}: they must agree")
     index, _ = match_components(A, R)
-    T = np.abs(R @ np.linalg.pinv(A[index]))
+    A = A[index]
+    scale = np.einsum("ij,ij->i", R, A) / np.maximum(np.einsum("ij,ij->i", A, A), np.finfo(float).tiny)
+    # T = diag(scale) + (R - scale A) A^+: the difference is small, so a large A^+ doesn't amplify rounding
+    T = np.abs(np.diag(scale) + (R - scale[:, None] * A) @ np.linalg.pinv(A))
     own = np.diag(T).copy()
     np.fill_diagonal(T, 0.0)
     return float(np.max(T.max(axis=0) / np.maximum(own, np.finfo(float).tiny)))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.experiments.peers.ksvd import data_start, ksvd
 from altmin.kernels.pursuit import Pursuit
 
 
@@ -29,27 +30,8 @@ def row_errors(X: NDArray[Any], components: NDArray[Any], n_nonzero: int) -> NDA
 def ksvd_dictionary(
     X: NDArray[Any], n_components: int, n_nonzero: int, *, n_sweeps: int = 20, seed: int = 0
 ) -> NDArray[Any]:
-    """Approximate K-SVD (Rubinstein, Zibulevsky and Elad 2008) from random samples.
-
-    Batch OMP, then each atom and its codes by one power step on the error without it; an atom that no
-    sample uses becomes the sample that is represented worst.
-    """
-    rng = np.random.default_rng(seed)
-    D = _unit(X[rng.choice(len(X), n_components, replace=False)])
-    for _ in range(n_sweeps):
-        Y = Pursuit(D, n_nonzero)(X).csr().tocsc()
-        left = X - Y @ D
-        for j in range(n_components):
-            part = slice(Y.indptr[j], Y.indptr[j + 1])
-            rows, codes = Y.indices[part], Y.data[part]
-            if not len(rows):
-                worst = int(np.argmax(np.einsum("ij,ij->i", left, left)))
-                D[j] = _unit(X[[worst]])[0]
-                continue
-            error = left[rows] + np.outer(codes, D[j])
-            D[j] = _unit((codes @ error)[None])[0]
-            left[rows] = error - np.outer(error @ D[j], D[j])
-    return D
+    """Approximate K-SVD from random samples, batch OMP; weak atoms become the samples coded worst."""
+    return ksvd(X, data_start(X, n_components, seed), n_nonzero=n_nonzero, max_iter=n_sweeps, seed=seed)
 
 
 def spams_dictionary(
@@ -61,11 +43,14 @@ def spams_dictionary(
     batch: int = 512,
     seed: int = 0,
 ) -> NDArray[Any]:
-    """SPAMS's online dictionary learning (Mairal et al. 2010), l1-penalised, one thread."""
+    """SPAMS's online dictionary learning (Mairal et al. 2010), one thread.
+
+    ``penalty`` counts in units of the rows' root mean square norm.
+    """
     import spams
 
     D = spams.trainDL(
-        np.asfortranarray(X.T),
+        np.asfortranarray(X.T) / np.sqrt(np.mean(np.sum(X**2, axis=1))),
         K=n_components,
         lambda1=penalty,
         mode=2,

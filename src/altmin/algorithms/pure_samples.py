@@ -1,0 +1,104 @@
+"""SPA and VCA as functions: which samples are the purest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.linalg import svds
+
+from altmin.kernels.gram import row_norms2
+
+
+def spa(X: Any, n_components: int, *, project: bool = True) -> NDArray[np.intp]:
+    r"""Successive projection: the samples farthest from the span of those taken before.
+
+    .. math:: i_{k+1} = \arg\max_i \min_c \|x_i - \textstyle\sum_{j \le k} c_j x_{i_j}\|_2
+
+    Finds the vertices of separable data, also under bounded noise (Gillis and Vavasis 2014).
+
+    Parameters
+    ----------
+    X : ndarray or sparse of shape (n_samples, n_features)
+        The data. Divide samples by their sums first where their size means nothing.
+    n_components : int
+        How many samples to take.
+    project : bool
+        Whether to project onto the leading ``n_components`` directions first, which makes it robust.
+
+    Returns
+    -------
+    ndarray of int
+        Row numbers in the order taken; fewer where the samples span fewer dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import spa
+    >>> spa(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 2.0]]), 2).tolist()
+    [2, 0]
+    """
+    points = _points(X, n_components, project)
+    return _take(points, n_components, lambda left, _: row_norms2(left))
+
+
+def vca(X: Any, n_components: int, *, random_state: Any = None, project: bool = True) -> NDArray[np.intp]:
+    r"""Vertex component analysis: the samples farthest along random directions orthogonal to those taken.
+
+    .. math:: i_{k+1} = \arg\max_i |\langle f_k, x_i \rangle|, \qquad f_k \perp x_{i_1}, \dots, x_{i_k}
+
+    Nascimento and Bioucas-Dias 2005.
+
+    Parameters
+    ----------
+    X : ndarray or sparse of shape (n_samples, n_features)
+        The data.
+    n_components : int
+        How many samples to take.
+    random_state : int, Generator or None
+        Seed of the directions.
+    project : bool
+        Whether to project onto the leading ``n_components`` directions first.
+
+    Returns
+    -------
+    ndarray of int
+        Row numbers in the order taken; fewer where the samples span fewer dimensions.
+    """
+    rng = np.random.default_rng(random_state)
+
+    def along(left: NDArray[Any], directions: NDArray[Any]) -> NDArray[Any]:
+        probe = rng.standard_normal(left.shape[1])
+        probe -= (probe @ directions.T) @ directions
+        return np.abs(left @ probe)
+
+    return _take(_points(X, n_components, project), n_components, along)
+
+
+def _points(X: Any, n_components: int, project: bool) -> NDArray[Any]:
+    if getattr(X, "ndim", 0) != 2 or n_components < 1:
+        raise ValueError(f"X must be a 2-D array and n_components={n_components} at least 1")
+    if not np.isfinite(X.data if sp.issparse(X) else X).all():
+        raise ValueError("X contains NaN or infinity")
+    if not project or n_components >= min(X.shape):
+        return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    _, _, Vt = svds(X.astype(np.float64), k=n_components, v0=np.ones(min(X.shape)))
+    return np.asarray(X @ Vt.T)
+
+
+def _take(points: NDArray[Any], n: int, score: Any) -> NDArray[np.intp]:
+    left, taken = points.copy(), []
+    directions = np.zeros((0, points.shape[1]))
+    smallest = 100 * np.finfo(float).eps * np.sqrt(row_norms2(points).max(initial=0.0))
+    for _ in range(min(n, *points.shape)):
+        best = int(np.argmax(score(left, directions)))
+        norm = float(np.linalg.norm(left[best]))
+        if norm <= smallest:
+            break
+        taken.append(best)
+        new = left[best] / norm
+        directions = np.vstack([directions, new])
+        left -= np.outer(left @ new, new)
+    return np.array(taken, dtype=np.intp)

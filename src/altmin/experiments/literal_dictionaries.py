@@ -1,0 +1,96 @@
+"""Algorithms 1 to 5 of Liang, Zhang, Fattahi and Zhang (2022) as they stand in the paper, for the claims.
+
+Rows are samples and atoms, so D here is the paper's transposed. Where the printed text cannot run, what it
+means is run, and the printed form is offered beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.kernels.compiled import compiled
+from altmin.kernels.polar import polar
+from altmin.kernels.thresholds import hard_threshold
+
+Array = NDArray[Any]
+
+
+def algorithm_1(Y: Array, D: Array, threshold: float, n_passes: int) -> Iterator[tuple[Array, Array]]:
+    """Hard threshold and polar factor: the pairs (D, X) of each pass, X coded with that D."""
+    for _ in range(n_passes):
+        X = hard_threshold(Y @ D.T, threshold)
+        yield D, X
+        D = polar(X.T @ Y, toward=D)
+
+
+def algorithm_4(Y: Array, first: float, decay: float, last: float) -> Iterator[tuple[Array, Array]]:
+    """The warm-up: Algorithm 1 from the identity with a threshold that falls by ``decay`` in each pass."""
+    D, threshold = np.eye(Y.shape[1]), first
+    while threshold > last:
+        X = hard_threshold(Y @ D.T, threshold)
+        yield D, X
+        D = polar(X.T @ Y, toward=D) if X.any() else np.eye(len(D))
+        threshold *= decay
+
+
+def preconditioner(Y: Array, variance: float) -> Array:
+    """P of equation 6; ``variance`` is theta sigma^2, which the paper takes as known."""
+    inverse = np.linalg.inv(Y.T @ Y / (len(Y) * variance))
+    return np.asarray(np.linalg.cholesky(inverse).T)
+
+
+def algorithm_2(Y: Array, start: Array, threshold: float, variance: float, n_passes: int = 30) -> Array:
+    """Mini-batch complete dictionary learning with the whole data as batch; the atoms (not normalised)."""
+    P = preconditioner(Y, variance)
+    V = Y @ P.T
+    *_, (D, _) = algorithm_1(V, polar(start @ P.T), threshold, n_passes)
+    return np.asarray(np.linalg.solve(P, D.T).T)
+
+
+def algorithm_3(
+    Y: Array, start: Array, threshold: float, variance: float, first: int, window: int
+) -> Iterator[Array]:
+    """Online learning, sample by sample: the atoms after each; P is recomputed by a stable update.
+
+    As printed it uses P and Y of step -1 and no D of step 0: both are set from the first samples here.
+    """
+    inverse = np.linalg.inv(Y[:first].T @ Y[:first])
+    D = polar(start @ preconditioner(Y[:first], variance).T)
+    for t in range(first, len(Y)):
+        y = Y[t]
+        v = inverse @ y
+        inverse = inverse - np.outer(v, v) / (1 + y @ v)
+        P = np.linalg.cholesky((t + 1) * variance * inverse).T
+        V = Y[t + 1 - window : t + 1] @ P.T
+        D = polar(hard_threshold(V @ D.T, threshold).T @ V, toward=D)
+        yield np.asarray(np.linalg.solve(P, D.T).T)
+
+
+@compiled
+def algorithm_5(L: Array, inverse: Array, y: Array, printed: bool) -> None:
+    """Rank-one update of the inverse and its lower factor, in place, without the factor (p1 + t).
+
+    ``printed`` takes line 8 as it stands, with w_j for w_j^2; the paper also calls L the matrix P, which is
+    the transposed factor.
+    """
+    n = len(y)
+    v = inverse @ y
+    v = v / np.sqrt(1.0 + y @ v)
+    for i in range(n):
+        for k in range(n):
+            inverse[i, k] -= v[i] * v[k]
+    w, b = v.copy(), 1.0
+    for j in range(n):
+        ljj = L[j, j]
+        taken = w[j] / b if printed else w[j] * w[j] / b
+        new = np.sqrt(ljj * ljj - taken)
+        gamma = ljj * ljj * b - w[j] * w[j]
+        for k in range(j + 1, n):
+            w[k] -= w[j] / ljj * L[k, j]
+            L[k, j] = new / ljj * L[k, j] - new * w[j] / gamma * w[k]
+        L[j, j] = new
+        b -= w[j] * w[j] / (ljj * ljj)

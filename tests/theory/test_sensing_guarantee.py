@@ -1,0 +1,44 @@
+"""Reports of sensing problems: plausible where measurements decide, never 'recovered'."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from altmin import InductiveMatrixCompletion, PhaseRetrieval, RankOneSensing
+
+
+def verdicts(d=12, n=600, seed=0):
+    rng = np.random.default_rng(seed)
+    U, V = rng.standard_normal((n, d)), rng.standard_normal((n, 6))
+    y = (U[:, 0] + U[:, 1]) * V[:, 2]
+    yield RankOneSensing(1, random_state=0).fit((U, V), y).guarantee_
+    yield RankOneSensing(1, random_state=0).fit(U, U[:, 0] ** 2).guarantee_
+    yield PhaseRetrieval(random_state=0).fit(U, (U @ np.arange(d)) ** 2).guarantee_
+
+
+def test_exact_fits_to_enough_measurements_are_plausible():
+    assert [report.verdict for report in verdicts()] == ["plausible"] * 3
+
+
+def test_too_few_measurements_are_not_supported():
+    for report in verdicts(n=20):
+        assert report.verdict == "not supported"
+        assert report["measurements a parameter"].status == "violated"
+
+
+@pytest.mark.parametrize("rank", [1, 2])
+def test_a_misfit_is_not_supported(rank):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 10))
+    report = RankOneSensing(rank, random_state=0).fit(X, np.abs(X[:, 0]) ** 3).guarantee_
+    assert report.verdict == "not supported"
+
+
+def test_completion_reports():
+    rng = np.random.default_rng(0)
+    A, B = rng.standard_normal((60, 4)), rng.standard_normal((40, 3))
+    R = np.outer(A[:, 0], B[:, 1])
+    seen = sp.csr_array(np.where(rng.random(R.shape) < 0.3, R, 0))
+    assert InductiveMatrixCompletion(1, random_state=0).fit(seen, A, B).guarantee_.verdict == "plausible"
+    ids = InductiveMatrixCompletion(1, random_state=0).fit(seen)
+    assert ids.guarantee_.verdict == "not supported"
