@@ -89,7 +89,7 @@ def _draw(images: dict[str, NDArray[Any]]) -> Any:
     for ax, (title, picture) in zip(axes, shown.items(), strict=True):
         ax.imshow(picture, cmap="gray", vmin=0, vmax=255)
         value = psnr(np.clip(picture, 0, 255), image, data_range=255)
-        ax.set_title(title if not np.isfinite(value) else f"{title}, {value:.2f} dB", fontsize=9)
+        ax.set_title(title if value > 100 else f"{title}, {value:.2f} dB", fontsize=9)
         ax.set_axis_off()
     figure.tight_layout()
     return figure

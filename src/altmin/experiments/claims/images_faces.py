@@ -157,7 +157,7 @@ def _draw_faces(faces: Faces, pictures: Any) -> Any:
         for ax, (name, image) in zip(axes[row], line.items(), strict=True):
             ax.imshow(np.clip(image, 0, 1), cmap="gray", vmin=0, vmax=1)
             value = psnr(np.clip(image, 0, 1), faces.test[number])
-            ax.set_title(name if not np.isfinite(value) else f"{name}\n{value:.1f} dB", fontsize=8)
+            ax.set_title(name if value > 100 else f"{name}\n{value:.1f} dB", fontsize=8)
             ax.set_axis_off()
     figure.tight_layout()
     return figure

@@ -40,7 +40,7 @@ def wavelets(noisy: NDArray[Any], sigma: float) -> NDArray[Any]:
 
 
 def non_local_means(noisy: NDArray[Any], sigma: float) -> NDArray[Any]:
-    """scikit-image's non-local means, noise known (7 x 7 patches, distance 11, h = .8 sigma, fast)."""
+    """scikit-image's non-local means with the noise known (7 x 7, distance 11, h = .8 sigma, fast)."""
     from skimage.restoration import denoise_nl_means
 
     level = sigma / 255
