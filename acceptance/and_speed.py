@@ -94,11 +94,17 @@ def time_to_the_truth() -> Iterator[Figure]:
     yield Figure("scikit-learn NMF cd: CPU s over AND's (stopped at 120)", ratio, at_least=60)
 
 
-def seconds_a_stage(n_features: int) -> float:
-    """The difference of two fits, so that what happens once is not counted."""
-    p = problem(n_features)
-    few, many = (best_of(5, lambda n=n: AND(100, init=p.start, max_iter=n).fit(p.X)) for n in (5, 45))
-    return (many - few) / 40
+def seconds_a_stage(*widths: int) -> list[float]:
+    """Differences of two fits, so that what happens once is not counted; the widths take turns."""
+    least: dict[tuple[int, int], float] = {}
+    for _ in range(7):
+        for width in widths:
+            p = problem(width)
+            for stages in (5, 45):
+                fit = AND(100, init=p.start, max_iter=stages).fit
+                seconds = best_of(1, lambda fit=fit, p=p: fit(p.X))
+                least[width, stages] = min(seconds, least.get((width, stages), np.inf))
+    return [(least[width, 45] - least[width, 5]) / 40 for width in widths]
 
 
 def literal_stage() -> float:
@@ -115,7 +121,7 @@ def literal_stage() -> float:
 @promise
 def a_stage_is_matrix_products() -> Iterator[Figure]:
     """A stage at least 200 times under the literal one, at most 10 % dearer at W=5000, 60 % of GEMM."""
-    stage = seconds_a_stage(1000)
+    stage, wide = seconds_a_stage(1000, 5000)
     rng = np.random.default_rng(0)
     S, M = rng.standard_normal((5000, 100)), rng.standard_normal((100, 100))
 
@@ -130,7 +136,7 @@ def a_stage_is_matrix_products() -> Iterator[Figure]:
     peak = 8 * 2e9 / best_of(5, lambda: [square @ square for _ in range(8)])
     yield Figure("milliseconds a stage, W=1000", 1e3 * stage)
     yield Figure("literal stage over ours", literal_stage() / stage, at_least=200)
-    yield Figure("a stage at W=5000 over one at W=1000", seconds_a_stage(5000) / stage, at_most=1.1)
+    yield Figure("a stage at W=5000 over one at W=1000", wide / stage, at_most=1.1)
     yield Figure("share of the throughput of GEMM at these sizes", gemm / stage, at_least=0.6)
     flops = 5 * 5000 * 100**2  # decode 2, Z'Y 2, Z'Z 1 by symmetry
     yield Figure("share of the throughput of GEMM, 1000 x 1000", flops / stage / peak)
