@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from harness import Figure, cpu_time, promise
@@ -25,15 +25,23 @@ def _seconds(X: np.ndarray, y: np.ndarray, k: int) -> float:
         k, batch_size=rows, tol=0.0, max_iter=10**6, random_state=0, n_jobs=1
     )
     model.fit(_stream(X[:rows], y[:rows], rows))
-    with cpu_time() as clock:
-        model.fit(_stream(X, y, rows))
-    return clock.cpu
+    return _best(lambda: model.fit(_stream(X, y, rows)))
+
+
+def _best(call: Callable[[], object]) -> float:
+    """Least CPU seconds of three runs: other processes on the machine only ever add to it."""
+    seconds = []
+    for _ in range(3):
+        with cpu_time() as clock:
+            call()
+        seconds.append(clock.cpu)
+    return min(seconds)
 
 
 @promise
 def rows_a_second() -> Iterator[Figure]:
     """Dense d=50, k=5, one thread: 8 times faster a row than fastFM's SGD, 4 times a myFM sweep."""
-    problem = make_quadratic(500_000, 50, 5, noise=0.1, random_state=0)
+    problem = make_quadratic(300_000, 50, 5, noise=0.1, random_state=0)
     X, y = problem.X, problem.y
     ours = _seconds(X, y, 5) / len(X)
     yield Figure("altmin, CPU s per 1e6 rows, float64", ours * 1e6)
@@ -42,12 +50,14 @@ def rows_a_second() -> Iterator[Figure]:
     n = 50_000
     try:
         steps = {"solver": "sgd", "n_iter": n, "rank": 5, "step_size": 1e-4, "random_state": 0}
-        _, seconds = fastfm(X[:n], y[:n], X[:10], **steps)
+        seconds = min(fastfm(X[:n], y[:n], X[:10], **steps)[1] for _ in range(3))
         yield Figure("fastFM SGD over altmin, time a row", seconds / n / ours, at_least=8.0)
     except PeerMissing as missing:
         print(f"skipped: {missing}")
     try:
-        few, many = (myfm(X[:n], y[:n], X[:10], rank=5, n_iter=sweeps)[1] for sweeps in (2, 12))
+        few, many = (
+            min(myfm(X[:n], y[:n], X[:10], rank=5, n_iter=sweeps)[1] for _ in range(3)) for sweeps in (2, 12)
+        )
         yield Figure("myFM sweep over altmin, time a row", (many - few) / 10 / n / ours, at_least=4.0)
     except PeerMissing as missing:
         print(f"skipped: {missing}")
@@ -57,16 +67,22 @@ def rows_a_second() -> Iterator[Figure]:
 def gemm_share() -> Iterator[Figure]:
     """At least half of GEMM throughput at k=20 (d=50, one thread, products of the same shapes)."""
     d, k = 50, 20
-    problem = make_quadratic(1_000_000, d, k, noise=0.1, random_state=0)
+    problem = make_quadratic(600_000, d, k, noise=0.1, random_state=0)
     flops = 2 * len(problem.X) * d * ((2 * k + 2) + (k + 1) + (3 * k + 1) + k)
     ours = flops / _seconds(problem.X, problem.y, k)
     with threadpool_limits(1):
         X, B = problem.X[:8192], np.random.default_rng(0).standard_normal((d, 3 * k + 1))
-        with cpu_time() as clock:
-            for _ in range(300):
-                X @ B
-        gemm = 300 * 2 * len(X) * d * B.shape[1] / clock.cpu
-    yield Figure("share of GEMM throughput at k=20", ours / gemm, at_least=0.5)
+        out = np.empty((len(X), B.shape[1]))
+        work = 100 * 2 * len(X) * d * B.shape[1]
+        plain = work / _best(lambda: _repeat(lambda: X @ B))
+        warm = work / _best(lambda: _repeat(lambda: np.matmul(X, B, out=out)))
+    yield Figure("share of GEMM throughput at k=20, X @ B", ours / plain, at_least=0.5)
+    yield Figure("share of GEMM throughput at k=20, into an array in the cache", ours / warm)
+
+
+def _repeat(call: Callable[[], object]) -> None:
+    for _ in range(100):
+        call()
 
 
 @promise

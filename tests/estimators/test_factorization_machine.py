@@ -171,3 +171,15 @@ def test_sorted_tables_do_no_harm():
     order = np.argsort(problem.y)
     fitted = model().fit(problem.X[order], problem.y[order])
     assert problem.error(fitted.coef_, fitted.factors_, fitted.eigenvalues_) < 1e-8
+
+
+def test_batches_without_weight_are_passed_over(problem):
+    weight = np.ones(3000)
+    weight[1000:2000] = 0
+    blocks = [
+        (problem.X[i : i + 500], problem.y[i : i + 500], weight[i : i + 500]) for i in range(0, 3000, 500)
+    ]
+    fitted = model(batch_size=500).fit(iter(blocks))
+    assert fitted.score(problem.X, problem.y) > 0.95
+    with pytest.raises(ValueError, match=r"(?i)weight"):
+        model().fit(problem.X, problem.y, sample_weight=np.zeros(3000))

@@ -139,6 +139,8 @@ def shape_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def first_lens(stats: Stats, centred: bool, target_centred: bool) -> Lens:
     """Units after :func:`mean_map`: the range of each column, 0 for constant ones."""
+    if stats["n"] == 0:
+        raise ValueError("sample_weight is 0 for all of the first rows: at least one must count")
     span = _span(stats["x_low"].value, stats["x_high"].value, centred)
     y_span = float(
         _span(np.array([stats["y_low"].value]), np.array([stats["y_high"].value]), target_centred)[0]

@@ -70,8 +70,6 @@ class OnePassState:
     batch_rows: float = 0.0  # of the last batch; a weight counts as so many rows
     loss: float = np.inf  # mean square of the residual on fresh rows; the spread of y is 1
     loss_error: float = 0.0
-    previous_loss: float = np.inf
-    linear_loss: float = np.inf
     cut: float = 1.0
     slow: int = 0  # how often the loss fell behind its expected pace
     trail: Any = None  # see pace
@@ -79,7 +77,6 @@ class OnePassState:
     step: float = 0.0
     taken_back: int = 0
     since_taken_back: int = 1 << 30
-    fourth: float = np.nan  # fourth moment of the last residual, in units of its variance squared
 
 
 @record
@@ -228,6 +225,8 @@ class OnePass:
 
     def _u(self, state: OnePassState, stats: Stats) -> OnePassState:
         """Judge the last step by the loss on these rows; then the new U, w and level."""
+        if stats["n"] == 0:  # rows of no weight say nothing: on to the next ones
+            return replace(state, again=False)
         n, loss = stats["n"], stats["rr"] / stats["n"]
         error = np.sqrt(max(stats["rrrr"] / n - loss**2, 0.0) / n)
         if not state.again and self._worse(state, stats, loss, float(error)):
@@ -236,11 +235,8 @@ class OnePass:
         state = replace(
             state,
             safe=state.model,
-            previous_loss=state.loss,
             loss=float(loss),
             loss_error=float(error),
-            linear_loss=stats["ll"] / n,
-            fourth=float(stats["rrrr"] / n / max(loss**2, 1e-300)),
             cut=cut,
             rows=state.rows + stats["rows"],
             batch_rows=n,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -71,8 +72,10 @@ class DictionaryEstimator(ComponentsEstimator):
         source = self._open(X, reset=False)
         if isinstance(source, StreamSource):
             raise ValueError("X is a one-way stream: the full guarantee reads the data several times")
-        evidence = self._fit_evidence
-        return dictionary_report(evidence, self._stability(source))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what the fit had to say it has said
+            stability = self._stability(source)
+        return dictionary_report(self._fit_evidence, stability)
 
     def _stability(self, source: Source) -> Stability:
         """Fits of two halves and from another start, against this one."""
