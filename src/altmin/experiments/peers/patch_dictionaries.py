@@ -32,8 +32,14 @@ def spams_l1(X: Array, n_atoms: int, cpu_seconds: float) -> Array:
 
     Y = np.asfortranarray((X / np.sqrt(np.mean(np.sum(X * X, axis=1)))).T)
     options: dict[str, Any] = {"K": n_atoms, "lambda1": 1.2 / X.shape[1] ** 0.5, "batchsize": 400}
-    atoms = spams.trainDL(Y, **options, iter=-max(int(cpu_seconds), 1), numThreads=1, verbose=False)
-    return _unit(np.asarray(atoms).T)
+    limit = time.process_time() + cpu_seconds
+    resume: dict[str, Any] = {}  # its own cap counts the wall clock, so go on by slices
+    while not resume or time.process_time() < limit:
+        atoms, model = spams.trainDL(
+            Y, **options, **resume, iter=20, numThreads=1, return_model=True, verbose=False
+        )
+        resume = {"D": np.asfortranarray(atoms), "model": model}
+    return _unit(np.asarray(resume["D"]).T)
 
 
 def minibatch_scikit_learn(X: Array, n_atoms: int, cpu_seconds: float) -> Array:
