@@ -3,10 +3,7 @@
 Public names are loaded when they are first used, so ``import altmin`` costs next to nothing.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
-from typing import Any
 
 __version__ = "0.1.0.dev0"
 
@@ -15,22 +12,22 @@ _HOMES = {
     "AND": "altmin.estimators.and_nmf",
     "ApproximateDictionaryLearning": "altmin.estimators.approximate",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
-    "OnlineDictionaryLearning": "altmin.estimators.online",
-    "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
-    "SparseCoder": "altmin.estimators.sparse_coder",
-    "hard_threshold": "altmin.kernels.thresholds",
-    "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "FactorizationMachineClassifier": "altmin.estimators.machine_classifier",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
-    "RankOneSensing": "altmin.estimators.sensing",
-    "PhaseRetrieval": "altmin.estimators.phase_retrieval",
+    "hard_threshold": "altmin.kernels.thresholds",
+    "hypercontractive_norm": "altmin.algorithms.hypercontractive",
     "InductiveMatrixCompletion": "altmin.estimators.matrix_completion",
     "load": "altmin.estimators.model_file",
     "omp": "altmin.coding",
+    "OnlineDictionaryLearning": "altmin.estimators.online",
+    "OrthogonalDictionaryLearning": "altmin.estimators.orthogonal",
     "peel_dictionary": "altmin.algorithms.peel_start",
+    "PhaseRetrieval": "altmin.estimators.phase_retrieval",
     "polar": "altmin.kernels.polar",
+    "RankOneSensing": "altmin.estimators.sensing",
     "save": "altmin.estimators.model_file",
     "spa": "altmin.algorithms.pure_samples",
+    "SparseCoder": "altmin.estimators.sparse_coder",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
     "vca": "altmin.algorithms.pure_samples",
 }
@@ -39,7 +36,7 @@ _MODULES = ("datasets", "images", "metrics", "plots")
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOMES:
         value = getattr(import_module(_HOMES[name]), name)
     elif name in _MODULES:
@@ -50,5 +47,5 @@ def __getattr__(name: str) -> Any:
     return value
 
 
-def __dir__() -> list[str]:
+def __dir__() -> "list[str]":
     return __all__
