@@ -129,7 +129,7 @@ def test_zero_signals_and_signals_without_an_observed_entry_have_zero_codes():
 
 def test_sparse_signals_equal_dense_ones():
     rng = np.random.default_rng(0)
-    X = sp.random_array((30, 20), density=0.2, format="csr", rng=rng)
+    X = sp.random(30, 20, density=0.2, format="csr", random_state=0)
     D = rng.standard_normal((25, 20))
     np.testing.assert_allclose(omp(X, D, 4), omp(X.toarray(), D, 4), rtol=1e-10, atol=1e-13)
 
