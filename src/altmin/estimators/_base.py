@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Callable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -156,8 +157,8 @@ class Estimator(CallbackSupportMixin, BaseEstimator):
 class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """An estimator with ``components_``: codes by ``transform``, data by ``inverse_transform``."""
 
-    def _codes(self, block: Block) -> Any:
-        """Codes of a block; the one decoder of ``fit_transform`` and ``transform``."""
+    def _block_coder(self) -> Callable[[Block], Any]:
+        """From a block to its codes; what all blocks share (a pseudo-inverse) is computed once, here."""
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:
@@ -173,7 +174,8 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         ndarray of shape (n_samples, n_components)
             The codes.
         """
-        return self._map_rows(self._codes, X)
+        check_is_fitted(self)
+        return self._map_rows(self._block_coder(), X)
 
     def inverse_transform(self, X: Any) -> Any:
         """Data from codes.

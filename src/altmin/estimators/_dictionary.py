@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -38,16 +39,24 @@ class DictionaryEstimator(ComponentsEstimator):
     transform_algorithm: str
     transform_n_nonzero_coefs: int | None
 
-    def _codes(self, block: Block) -> NDArray[Any]:
+    def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
         n_nonzero = self.transform_n_nonzero_coefs
         if self.transform_algorithm != "threshold":
-            atoms = self.components_.astype(block.X.dtype, copy=False)
-            n_nonzero = n_nonzero or max(block.X.shape[1] // 10, 1)
-            return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
-        Z = times(block.X, self._decoder().astype(block.X.dtype))
-        if n_nonzero is None:
-            return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
-        return largest_only(Z, n_nonzero)
+            return self._pursue
+        decoder = self._decoder()
+
+        def code(block: Block) -> NDArray[Any]:
+            Z = times(block.X, decoder.astype(block.X.dtype, copy=False))
+            if n_nonzero is None:
+                return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
+            return largest_only(Z, n_nonzero)
+
+        return code
+
+    def _pursue(self, block: Block) -> NDArray[Any]:
+        atoms = self.components_.astype(block.X.dtype, copy=False)
+        n_nonzero = self.transform_n_nonzero_coefs or max(block.X.shape[1] // 10, 1)
+        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
 
     def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
         """Whether these are the true atoms, with refits of halves and from another start.

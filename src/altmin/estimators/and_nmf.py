@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
+from altmin.contract import Block
 from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
@@ -355,21 +357,8 @@ class AND(ComponentsEstimator):
         self.reconstruction_err_ = float(np.sqrt(state.residual))
         self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
 
-    def transform(self, X: Any) -> Any:
-        """Non-negative weights of the samples, by the ``decoder``.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
-            The data; a stream gives a generator of blocks of codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            Weights of the unit components.
-        """
-        check_is_fitted(self)
+    def _block_coder(self) -> Callable[[Block], Any]:
         if self.decoder == "nnls":
-            return self._map_rows(lambda block: nnls_codes(block.X, self.components_), X)
+            return lambda block: nnls_codes(block.X, self.components_)
         inverse = pseudo_inverse(self.components_)
-        return self._map_rows(lambda block: decode(block.X, inverse), X)
+        return lambda block: decode(block.X, inverse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -308,8 +309,8 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         scaled = replace(code, codes=code.codes * norms[:, None].astype(U.dtype))
         return sp.hstack([scaled.csr(), sp.csr_array(scores[:, None])], format="csr")
 
-    def _codes(self, block: Block) -> Any:
-        return self._coded(block)[:, :-1].toarray()
+    def _block_coder(self) -> Callable[[Block], Any]:
+        return lambda block: self._coded(block)[:, :-1].toarray()
 
     def outlier_scores(self, X: Any) -> NDArray[Any]:
         """Relative squared errors of rows: what the dictionary cannot explain of them.
