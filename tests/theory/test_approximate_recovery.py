@@ -78,7 +78,9 @@ def test_theory_mode_in_passes_agrees_with_its_goal():
     problem = make_planted_sparse(600, 12, 10, 2, 0.05, random_state=5)
     model = ApproximateDictionaryLearning(
         10, n_nonzero_coefs=2, target_error=0.3, mode="theory", peeling="sampled", random_state=0
-    ).fit(problem.X)
+    )
+    with pytest.warns(UserWarning, match="the sampling bound asks for"):
+        model.fit(problem.X)
     assert model.relative_error_ <= 0.3
     assert model.n_iter_ == len(model.history_) > 0
 

@@ -10,7 +10,7 @@ from altmin.contract import record
 
 _LEAST_ROWS = 4096  # practical peeling looks at this many rows at least,
 _USES = 256  # and at so many that an atom is used this often if all are used alike
-_MOST_CANDIDATES = 1024
+MOST_CANDIDATES = 1024  # drawn a round: scores are a product of all rows with these
 _RELAX = 0.5  # c of Theorem 6: (alpha, beta) = (c tau, (1 - c) tau)
 
 
@@ -57,7 +57,6 @@ def theory_plan(n_atoms: int, n_nonzero: int, bound: float, eps: float, n_featur
     """
     tau = theory_tau(n_nonzero, bound, eps)
     beta = (1 - _RELAX) * tau
-    draws = ceil(2 * 16 * n_atoms * bound * log(1 / 0.05) / ((1 - _RELAX) * eps**2))
     return PeelPlan(
         n_atoms=ceil(16 * n_atoms * bound / (beta * eps)),
         n_nonzero=min(n_features, ceil(1 / (_RELAX * tau**2))),
@@ -66,7 +65,7 @@ def theory_plan(n_atoms: int, n_nonzero: int, bound: float, eps: float, n_featur
         floor=0.0,
         strict=False,
         batch=1,
-        n_candidates=min(draws, _MOST_CANDIDATES),
+        n_candidates=min(theory_draws(n_atoms, bound, eps), MOST_CANDIDATES),
         min_support=1,
     )
 
@@ -74,6 +73,11 @@ def theory_plan(n_atoms: int, n_nonzero: int, bound: float, eps: float, n_featur
 def theory_tau(n_nonzero: int, bound: float, eps: float) -> float:
     """Lemma 13: eps^2 / (16 k Lambda)."""
     return eps**2 / (16 * n_nonzero * bound)
+
+
+def theory_draws(n_atoms: int, bound: float, eps: float) -> int:
+    """Candidates a round that find a good one with probability .95 by the sampling bound."""
+    return ceil(2 * 16 * n_atoms * bound * log(1 / 0.05) / ((1 - _RELAX) * eps**2))
 
 
 def theory_drop(n_atoms: int, n_nonzero: int, bound: float, eps: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
@@ -15,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.approximate import ApproximateDictionary, ApproximateState
-from altmin.algorithms.peel_plan import practical_plan, theory_drop, theory_plan
+from altmin.algorithms.peel_plan import practical_plan, theory_draws, theory_drop, theory_plan
 from altmin.algorithms.rows import squares_left, unit_rows
 from altmin.algorithms.sweeps import SweepPlan
 from altmin.contract import Block
@@ -214,6 +215,14 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         drop = theory_drop(m, k, bound, eps) if self.contamination else 0.0
         exact = self.peeling == "exact" or (self.peeling == "auto" and n <= _EXACT_ROWS_THEORY)
         plan = theory_plan(m, k, bound, eps, d)
+        draws = theory_draws(m, bound, eps)
+        if not exact and draws > plan.n_candidates:
+            warnings.warn(
+                f"mode='theory' with {n} rows draws {plan.n_candidates} candidates a round; the sampling "
+                f"bound asks for {draws}, so Theorem 9 doesn't cover this fit. peeling='exact' is covered "
+                "(its cost grows with the square of the rows)",
+                stacklevel=4,
+            )
         return ApproximateDictionary(plan, None, exact=exact, stop_drop=drop, stop_error=eps, **shared)
 
     def _start(self, n_features: int) -> NDArray[Any] | None:
