@@ -28,7 +28,7 @@ def exact():
     """Atoms to 1e-12 with the exact support."""
     for seeds, shape, model in (
         (range(10), (5000, 100), {"kind": "gauss", "density": 0.1}),
-        (range(3), (10000, 200), {"kind": "gap", "density": 0.1}),
+        (range(10), (10000, 200), {"kind": "gap", "density": 0.1}),
     ):
         worst, support = 0.0, 1.0
         with cpu_time() as clock:
