@@ -102,7 +102,8 @@ def _summary(findings: Sequence[Any]) -> Raw:
 
 def _card(finding: Any, results: Path) -> Raw:
     pictures = "".join(
-        picture((results / figure).read_bytes(), f"{finding.where}: {figure}") for figure in finding.figures
+        picture((results / file).read_bytes(), f"{finding.where}: {name}")
+        for name, file in finding.figures.items()
     )
     tables = "".join(f"<h4>{escape(title)}</h4>{table(rows)}" for title, rows in finding.tables.items())
     measured = ", ".join(f"{escape(key)} {number(value)}" for key, value in finding.measured.items())
