@@ -18,6 +18,7 @@ import numpy as np
 
 from altmin.experiments.digest import digest_of
 from altmin.experiments.ledger import Claim, Evidence, Verdict
+from altmin.report.page import figure_style, png_of
 
 CANNOT: Verdict = "cannot be run here"
 
@@ -106,14 +107,11 @@ def _evidence(claim: Claim, quick: bool) -> Evidence:
 
 
 def _draw(evidence: Evidence, key: str, results: Path) -> dict[str, str]:
-    import matplotlib.pyplot as plt
-
     files = {}
-    for name, draw in evidence.figures.items():
-        figure = draw()
-        files[name] = f"{key}-{name}.png".replace(" ", "-").replace(",", "")
-        figure.savefig(results / files[name], dpi=160)
-        plt.close(figure)
+    with figure_style():
+        for name, draw in evidence.figures.items():
+            files[name] = f"{key}-{name}.png".replace(" ", "-").replace(",", "")
+            (results / files[name]).write_bytes(png_of(draw()))
     return files
 
 

@@ -22,7 +22,7 @@ def start() -> None:
     """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
-    os.environ.setdefault("MPLBACKEND", "Agg")
+    os.environ |= {"MPLBACKEND": "Agg", "TQDM_DISABLE": "1"}
     warnings.simplefilter("ignore")  # the ledger tells what came out; advice to users of a fit isn't for it
     if hasattr(os, "setpgrp"):
         os.setpgrp()

@@ -10,7 +10,7 @@ import numpy as np
 
 from altmin.plots.components import plot_components
 from altmin.plots.convergence import plot_convergence
-from altmin.report.page import Raw, page, picture, png_of, table
+from altmin.report.page import Raw, folded, page, picture, png_of, table
 
 _MOST_COMPONENTS = 60
 _TOP_WORDS = 10
@@ -42,7 +42,7 @@ def model_page(
         A self-contained page.
     """
     name = type(model).__name__
-    parts: list[Any] = [f"{name}: {getattr(model, 'outcome_', '')}", _parameters(model)]
+    parts: list[Any] = [_parameters(model)]
     if hasattr(model, "guarantee_"):
         parts += [Raw("<h2>Is it the truth?</h2>"), Raw(model.guarantee_._repr_html_())]
     if hasattr(model, "components_"):
@@ -54,7 +54,7 @@ def model_page(
         parts += [Raw("<h2>Codes</h2>"), *_codes(np.asarray(model.transform(X)))]
     if getattr(model, "outlier_scores_", None) is not None:
         parts += [Raw("<h2>Outlying samples</h2>"), _outliers(np.asarray(model.outlier_scores_))]
-    return page(f"altmin: {name}", *parts)
+    return page(name, *parts, lead=str(getattr(model, "outcome_", "")))
 
 
 def write_model_page(model: Any, out: Path, X: Any = None, **options: Any) -> Path:
@@ -88,7 +88,7 @@ def _parameters(model: Any) -> Raw:
         }
         for key, value in model.get_params(deep=False).items()
     ]
-    return Raw(f"<details><summary>Parameters</summary>{table(rows)}</details>")
+    return folded("parameters", table(rows))
 
 
 def _components(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
