@@ -21,13 +21,15 @@ _STYLE = """<style>
 .altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .6em 0; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
   padding: .45em 1em .45em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
+.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td + td + td small { white-space: nowrap; }
 .altmin-guarantee small { opacity: .75; }
 .altmin-guarantee .pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
   font-size: .85em; font-weight: 600; white-space: nowrap; }
 @media (max-width: 44rem) {
-  .altmin-guarantee thead { display: none; }
   .altmin-guarantee tr { display: block; padding: .5em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-  .altmin-guarantee td { display: block; padding: .1em 0; border: 0; }
+  .altmin-guarantee td, .altmin-guarantee th { display: block; padding: .1em 0; border: 0; }
+  .altmin-guarantee td + td + td small { white-space: normal; }
+  .altmin-guarantee td + td + td br { display: none; }
 }
 </style>"""
 
@@ -123,15 +125,15 @@ class GuaranteeReport:
         return {**vars(self), "estimated_error": _plain(self.estimated_error), "conditions": rows}
 
     def _repr_html_(self) -> str:
-        rows = "".join(_html_row(condition) for condition in self.conditions)
+        parts = {"What the verdict rests on": True, "For information": False}
+        rows = "".join(_html_rows(title, self.conditions, decisive) for title, decisive in parts.items())
         error = "" if self.estimated_error is None else f" · estimated error {_number(self.estimated_error)}"
         advice = f"<p><b>Next:</b> {html.escape(self.advice)}</p>" if self.advice else ""
-        head = "".join(f"<th>{name}</th>" for name in ("", "condition", "measured", "what it means"))
         return (
             f"<div class='altmin-guarantee'>{_STYLE}"
             f"<p>{_pill(self.verdict, _VERDICT_COLOURS[self.verdict])} {html.escape(self.claim)} "
             f"<small>({self.effort} effort{error})</small></p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>{advice}</div>"
+            f"<table><tbody>{rows}</tbody></table>{advice}</div>"
         )
 
 
@@ -192,12 +194,17 @@ def _pill(text: str, colour: str) -> str:
     return f"<span class='pill' style='background:{colour}'>{text}</span>"
 
 
+def _html_rows(title: str, conditions: tuple[Condition, ...], decisive: bool) -> str:
+    rows = "".join(_html_row(condition) for condition in conditions if condition.decisive is decisive)
+    return f"<tr><th colspan='4'>{title}</th></tr>{rows}" if rows else ""
+
+
 def _html_row(condition: Condition) -> str:
     source = html.escape(f"{condition.symbol}, {condition.reference}")
     cells = (
         _pill(condition.status, _COLOURS[condition.status]),
         f"{html.escape(condition.name)}<br><small>{source}</small>",
-        f"{_number(condition.measured)}<br><small>required {html.escape(condition.required)}</small>",
+        f"{_number(condition.measured)} <br><small>required {html.escape(condition.required)}</small>",
         html.escape(condition.meaning),
     )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

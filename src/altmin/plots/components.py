@@ -139,14 +139,16 @@ class ComponentsDisplay:
 
     def _images(self, ax: Any, columns: int | None, n_words: int) -> np.ndarray:
         n = len(self.components)
-        columns = min(columns or 10, n)
+        columns = min(columns or -(-n // -(-n // 10)), n)  # lines of ten at most, equally long
         rows = -(-n // columns)
-        axes = panels(ax, rows, columns, (columns, rows + 0.4))
+        axes = panels(ax, rows, columns, (columns, rows + 0.2))
+        signed = bool(self.components.min() < 0)
         for one in axes.flat:
             one.set_axis_off()
         for one, atom in zip(axes.flat, self.components, strict=False):
             limit = float(np.abs(atom).max()) or 1.0
-            one.imshow(atom.reshape(self.image_shape), cmap="RdBu_r", vmin=-limit, vmax=limit)
+            colours = {"cmap": "RdBu_r", "vmin": -limit} if signed else {"cmap": "Greys", "vmin": 0.0}
+            one.imshow(atom.reshape(self.image_shape), vmax=limit, **colours)
         return axes
 
     def _words(self, ax: Any, columns: int | None, n_words: int) -> np.ndarray:
@@ -171,14 +173,14 @@ class ComponentsDisplay:
             one.plot(across, row, linewidth=1.2, label=str(number))
         one.set(xlabel="feature" if self.positions is None else "", ylabel="component")
         if len(self.components) <= 10:
-            one.legend(frameon=False, ncols=2, title="component")
+            one.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5), fontsize="small")
         return np.array([[one]], dtype=object)
 
 
 def plot_components(
-    components: ArrayLike, image_shape: tuple[int, int], *, columns: int = 10, title: str = ""
+    components: ArrayLike, image_shape: tuple[int, int], *, columns: int | None = None, title: str = ""
 ) -> Any:
-    """Draw each component as an image; blue is negative, red positive, white zero.
+    """Draw each component as an image: white is zero, red positive, blue negative (black where none is).
 
     Parameters
     ----------
@@ -186,8 +188,8 @@ def plot_components(
         An atom a row.
     image_shape : (int, int)
         Height and width of an atom.
-    columns : int
-        Images in a row.
+    columns : int, optional
+        Images in a row; ten at most by default.
     title : str
         Over all of them.
 

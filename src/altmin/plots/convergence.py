@@ -8,6 +8,7 @@ from typing import Any
 from altmin.plots._panels import fitted, one_axes
 
 _NO_MEASURES = ("iteration", "seconds")
+_UNBOUNDED = 1e100
 
 
 class ConvergenceDisplay:
@@ -18,7 +19,7 @@ class ConvergenceDisplay:
     history : sequence of dict
         A row an iteration, as ``history_`` of a fitted estimator.
     measures : sequence of str
-        Which of its numbers; by default every one that isn't a time.
+        Which of its numbers; by default every one that varies and isn't a time.
     title : str
         Above the picture.
 
@@ -43,10 +44,18 @@ class ConvergenceDisplay:
         if not history:
             raise ValueError("history is empty: the fit took no iteration")
         self.history = history
-        self.measures = list(measures) or [
-            key for key, value in history[-1].items() if _is_number(value) and key not in _NO_MEASURES
-        ]
+        self.measures = list(measures) or self._varying()
         self.title = title
+
+    def _points(self, name: str) -> list[tuple[float, float]]:
+        """Iterations and values that a log scale can show (a first change may be without bound)."""
+        rows = ((row["iteration"], row.get(name, 0.0)) for row in self.history)
+        return [(iteration, value) for iteration, value in rows if 0 < value < _UNBOUNDED]
+
+    def _varying(self) -> list[str]:
+        numbers = [key for key, value in self.history[-1].items() if _is_number(value)]
+        names = [key for key in numbers if key not in _NO_MEASURES]
+        return [key for key in names if len({value for _, value in self._points(key)}) > 1] or names
 
     @classmethod
     def from_estimator(
@@ -87,8 +96,7 @@ class ConvergenceDisplay:
         ax = one_axes(ax, (6, 3.5))
         self.lines_ = []
         for name in self.measures:
-            points = [(row["iteration"], row[name]) for row in self.history if row.get(name, 0) > 0]
-            if points:
+            if points := self._points(name):
                 marker = "o" if len(points) == 1 else None
                 self.lines_ += ax.plot(*zip(*points, strict=True), label=name, marker=marker)
         ax.set(yscale="log", xlabel="iteration", title=self.title)
@@ -106,7 +114,7 @@ def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -
     model : fitted estimator
         With ``history_`` and ``outcome_``.
     measures : sequence of str
-        Which columns of the history; by default every number that isn't a time.
+        Which columns of the history; by default every number that varies and isn't a time.
     ax : matplotlib Axes, optional
         Where to draw.
 

@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
@@ -17,7 +18,7 @@ FIGURE_STYLE = {
     "figure.dpi": 100,
     "font.size": 10,
     "axes.titlesize": 11,
-    "axes.titleweight": "semibold",
+    "axes.titleweight": "bold",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.edgecolor": "#818b98",
@@ -168,7 +169,7 @@ def page(title: str, *parts: Any, lead: Any = "", script: str = "") -> str:
     body = "\n".join(part if isinstance(part, Raw) else tag("p", part) for part in parts)
     opening = join(
         tag("div", "altmin", class_="brand"),
-        tag("h1", title),
+        tag("h1", Raw(re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", html.escape(title)))),  # long class names
         tag("p", lead, class_="lead") if lead else "",
     )
     code = f"<script>{script}</script>" if script else ""
