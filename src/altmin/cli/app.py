@@ -109,6 +109,10 @@ def reproduce(
     only: Annotated[
         list[str] | None, typer.Option(help="Claims whose name, paper or place contains this.")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Claims at once, each on one core; all cores, four at most, by default."),
+    ] = None,
     list_claims: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,
 ) -> None:
     """Judge the claims of the papers: a report with computed verdicts; goes on where it was stopped."""
@@ -117,7 +121,7 @@ def reproduce(
     if list_claims:
         list_all(only or [])
     else:
-        reproduce_claims(out, quick, only or [])
+        reproduce_claims(out, quick, only or [], jobs)
 
 
 @app.command()
@@ -131,10 +135,8 @@ def data() -> None:
 def main() -> None:
     """Entry point: errors that a user can mend are one line, not a traceback."""
     try:
-        app(standalone_mode=False)
-    except typer.Exit as stop:
-        sys.exit(stop.exit_code)
-    except KeyboardInterrupt:
+        sys.exit(app(standalone_mode=False) or 0)  # the code of typer.Exit; 130 after Ctrl-C
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:
         told = getattr(error, "format_message", None)  # click's own errors: wrong usage

@@ -3,36 +3,57 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from altmin.experiments.reproduce import Finding, choose, reproduce
+from altmin.experiments.finding import Finding
+from altmin.experiments.ledger import Claim
+from altmin.experiments.reproduce import choose, reproduce
 from altmin.report.ledger_page import write_ledger
 
 _COLOURS = {"holds": "green", "holds partly": "yellow", "does not hold": "red", "cannot be run here": "dim"}
 
 
-def reproduce_claims(out: Path, quick: bool, only: list[str]) -> None:
+def reproduce_claims(out: Path, quick: bool, only: list[str], jobs: int | None) -> None:
     """Judge the claims, tell of each as it ends, and write the report."""
     console = Console()
+    running: dict[str, str] = {}
+    judged = 0
+    columns = (
+        BarColumn(20),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.description}"),
+    )
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        bar = progress.add_task("", total=len(choose(only)))
 
-    def starting(number: int, total: int, claim: Any) -> None:
-        console.print(f"[dim]{number}/{total} {claim.paper}, {claim.where} ...[/dim]", end="\r")
+        def show() -> None:
+            progress.update(bar, completed=judged, description=", ".join(running.values()))
 
-    def tell(number: int, total: int, finding: Finding) -> None:
-        colour = _COLOURS[finding.verdict]
-        note = "kept" if finding.cached else f"{finding.seconds:.0f} s"
-        console.print(
-            f"{number}/{total} {finding.paper}, {finding.where}: [{colour}]{finding.verdict}[/{colour}] "
-            f"[dim]({note})[/dim]",
-            highlight=False,
-        )
+        def starting(claim: Claim) -> None:
+            running[claim.name] = f"{claim.paper}, {claim.where}"
+            show()
 
-    findings = reproduce(out, quick=quick, only=only, tell=tell, starting=starting)
+        def tell(number: int, total: int, finding: Finding) -> None:
+            nonlocal judged
+            judged = number
+            running.pop(finding.name, None)
+            console.print(_line(number, total, finding), highlight=False)
+            show()
+
+        findings = reproduce(out, quick=quick, only=only, jobs=jobs, tell=tell, starting=starting)
     page = write_ledger(findings, out, out / "results", quick=quick)
-    console.print(f"report: {page.resolve()}")
+    console.print(f"report: {page.resolve()}", soft_wrap=True)
+
+
+def _line(number: int, total: int, finding: Finding) -> str:
+    colour = _COLOURS[finding.verdict]
+    note = "kept" if finding.cached else f"{finding.seconds:.0f} s, CPU {finding.cpu:.0f} s"
+    verdict = f"[{colour}]{finding.verdict}[/{colour}]"
+    return f"{number}/{total} {finding.paper}, {finding.where}: {verdict} [dim]({note})[/dim]"
 
 
 def list_all(only: list[str]) -> None:

@@ -35,6 +35,7 @@ from altmin.engine import (
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.sources import is_block_list
 from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
+from altmin.estimators._notebook import NotebookMixin
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -46,7 +47,7 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
-class Estimator(CallbackSupportMixin, BaseEstimator):
+class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS

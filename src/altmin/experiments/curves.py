@@ -37,7 +37,7 @@ def curves(
                 x, y = zip(*points, strict=True) if points else ((), ())
                 ax.semilogy(x, np.maximum(y, 1e-16), marker=".", label=name)
             ax.set(title=title, xlabel=across, ylabel=up)
-            ax.legend(fontsize=7)
+            ax.legend(fontsize=8)
         return figure
 
     return draw

@@ -53,12 +53,13 @@ class Claim:
     where: str
     says: str
     experiment: Experiment
+    together: str = ""
 
 
 CLAIMS: dict[str, Claim] = {}
 
 
-def claim(*, paper: str, where: str, says: str) -> Callable[[Experiment], Experiment]:
+def claim(*, paper: str, where: str, says: str, together: str = "") -> Callable[[Experiment], Experiment]:
     """Register an experiment as the judge of a claim.
 
     Parameters
@@ -69,6 +70,8 @@ def claim(*, paper: str, where: str, says: str) -> Callable[[Experiment], Experi
         'Theorem 4', 'Figure 1', 'Table 1' ...
     says : str
         What the paper says, in one sentence.
+    together : str
+        Claims of the same word are judged in one process, one after the other: they share what they prepare.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def claim(*, paper: str, where: str, says: str) -> Callable[[Experiment], Experi
         name = experiment.__name__
         if name in CLAIMS:
             raise ValueError(f"two claims are called {name}")
-        CLAIMS[name] = Claim(name, paper, where, says, experiment)
+        CLAIMS[name] = Claim(name, paper, where, says, experiment, together)
         return experiment
 
     return register

@@ -1,47 +1,20 @@
-"""Run the claims ledger: resumable, cached, with a page at the end.
-
-A result is kept in a file whose name holds a digest of the code and the settings: a second run takes it
-from there, and a run that was killed goes on where it was.
-"""
+"""Run the claims ledger: several claims at once, resumable, kept until the code beneath them changes."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import time
-import traceback
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import scipy
-import sklearn
+from altmin.experiments import worker
+from altmin.experiments.finding import Finding, load_finding
+from altmin.experiments.ledger import Claim, all_claims
 
-import altmin
-from altmin.experiments.ledger import Claim, Evidence, all_claims
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A claim with its evidence, as it is written to a file.
-
-    ``figures`` are names of PNG files beside it.
-    """
-
-    name: str
-    paper: str
-    where: str
-    says: str
-    verdict: str
-    summary: str
-    setting: str
-    measured: dict[str, float] = field(default_factory=dict)
-    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
-    figures: list[str] = field(default_factory=list)
-    seconds: float = 0.0
-    cached: bool = False
+_MOST_JOBS = 4  # more would disturb each other's caches, and some claims compare CPU times
 
 
 def choose(only: Iterable[str]) -> list[Claim]:
@@ -62,106 +35,94 @@ def reproduce(
     *,
     quick: bool = False,
     only: Iterable[str] = (),
+    jobs: int | None = None,
     tell: Callable[[int, int, Finding], None] | None = None,
-    starting: Callable[[int, int, Claim], None] | None = None,
+    starting: Callable[[Claim], None] | None = None,
 ) -> list[Finding]:
-    """Judge the claims and write their files.
+    """Judge the claims and keep what was found.
 
     Parameters
     ----------
     out : Path
-        Folder for results and pictures.
+        Folder; findings and pictures go to ``results`` in it, and are taken from there by a later run.
     quick : bool
         Smaller runs of the same experiments.
     only : iterable of str
         Words to choose claims by.
+    jobs : int or None
+        Claims at once, each in a process of one thread; None: as many as there are cores, four at most.
     tell : callable, optional
-        Called with (number, total, finding) after each claim.
+        Called with (number judged so far, total, finding) after each claim.
     starting : callable, optional
-        Called with (number, total, claim) before each claim that has to be run.
+        Called with each claim that has to be run, when it starts.
 
     Returns
     -------
     list of Finding
         In the order of the ledger.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
     results = out / "results"
     results.mkdir(parents=True, exist_ok=True)
     claims = choose(only)
-    digest = code_digest()
-    findings = []
-    for number, claim in enumerate(claims, 1):
-        path = results / f"{claim.name}-{'quick' if quick else 'full'}-{digest}.json"
-        finding = _load(path, results)
-        if finding is None:
-            if starting:
-                starting(number, len(claims), claim)
-            finding = _judge(claim, quick, results)
-            path.write_text(json.dumps(asdict(finding), indent=1))
-        findings.append(finding)
+    findings: dict[str, Finding] = {}
+
+    def book(finding: Finding) -> None:
+        findings[finding.name] = finding
         if tell:
-            tell(number, len(claims), finding)
-    return findings
+            tell(len(findings), len(claims), finding)
+
+    waiting = []
+    for claim in claims:
+        kept = load_finding(claim, quick, results)
+        if kept is None:
+            waiting.append(claim)
+        else:
+            book(kept)
+    if waiting:
+        jobs = min(_cores(), _MOST_JOBS) if jobs is None else jobs
+        for finding in _judge_all(_groups(waiting), quick, results, jobs, starting):
+            book(finding)
+    return [findings[claim.name] for claim in claims]
 
 
-def code_digest() -> str:
-    """Twelve digits that change with altmin's code and the versions of the libraries beneath it."""
-    digest = hashlib.sha256(f"{np.__version__} {scipy.__version__} {sklearn.__version__}".encode())
-    root = Path(altmin.__file__).parent
-    for path in sorted(root.rglob("*.py")):
-        if "cli" not in path.parts and "report" not in path.parts:
-            digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
+def _groups(claims: list[Claim]) -> list[list[Claim]]:
+    """Claims that share a costly preparation stay together, in one process."""
+    groups: dict[str, list[Claim]] = {}
+    for claim in claims:
+        groups.setdefault(claim.together or claim.name, []).append(claim)
+    return list(groups.values())
 
 
-def _load(path: Path, results: Path) -> Finding | None:
-    try:
-        known = Finding(**{**json.loads(path.read_text()), "cached": True})
-    except (OSError, ValueError, TypeError):
-        return None
-    return known if all((results / figure).exists() for figure in known.figures) else None
+def _judge_all(
+    groups: list[list[Claim]], quick: bool, results: Path, jobs: int, starting: Callable[[Claim], None] | None
+) -> Iterator[Finding]:
+    """Findings as they come, ``jobs`` groups at a time."""
+    waiting = deque(groups)
+    running: set[Future[list[Finding]]] = set()
+    others = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("spawn")  # workers set their limits before they load NumPy
+    with ProcessPoolExecutor(jobs, context, worker.start) as pool:
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    group = waiting.popleft()
+                    running.add(pool.submit(worker.judge_group, [c.name for c in group], quick, results))
+                    for claim in group if starting else ():
+                        starting(claim)  # type: ignore[misc]
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield from future.result()
+        except BrokenProcessPool:
+            raise RuntimeError(
+                "a worker was killed, perhaps for want of memory; the same command goes on where this one "
+                "was, with --jobs 1 in less memory"
+            ) from None
+        except BaseException:  # Ctrl-C: don't wait for claims that take minutes
+            for child in set(multiprocessing.active_children()) - others:
+                child.kill()
+            raise
 
 
-def _judge(claim: Claim, quick: bool, results: Path) -> Finding:
-    begin = time.perf_counter()
-    try:
-        evidence = claim.experiment(quick)
-    except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        evidence = Evidence(
-            "cannot be run here",
-            f"{type(error).__name__}: {error} ({last.name})",
-            "the run ended in an error",
-        )
-    figures = []
-    for name, draw in evidence.figures.items():
-        figure = draw()
-        figures.append(f"{claim.name}-{name}.png".replace(" ", "-"))
-        figure.savefig(results / figures[-1], dpi=160)
-        _close(figure)
-    return Finding(
-        claim.name,
-        claim.paper,
-        claim.where,
-        claim.says,
-        evidence.verdict,
-        evidence.summary,
-        evidence.setting,
-        {key: float(value) for key, value in evidence.measured.items()},
-        {title: [_plain_row(row) for row in rows] for title, rows in evidence.tables.items()},
-        figures,
-        round(time.perf_counter() - begin, 1),
-    )
-
-
-def _plain_row(row: dict[str, Any]) -> dict[str, Any]:
-    return {key: value.item() if isinstance(value, np.generic) else value for key, value in row.items()}
-
-
-def _close(figure: Any) -> None:
-    import matplotlib.pyplot as plt
-
-    plt.close(figure)
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

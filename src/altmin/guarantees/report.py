@@ -13,8 +13,25 @@ Status = Literal["holds", "violated", "cannot be checked"]
 Verdict = Literal["recovered", "plausible", "not supported"]
 
 _MARKS = {"holds": "+", "violated": "-", "cannot be checked": "?"}
-_COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#8a6d00"}
-_VERDICT_COLOURS = {"recovered": "#1a7f37", "plausible": "#8a6d00", "not supported": "#b42318"}
+# White letters on these are readable in light and dark notebooks alike.
+_COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#656d76"}
+_VERDICT_COLOURS = {"recovered": "#1a7f37", "plausible": "#8a6100", "not supported": "#b42318"}
+_STYLE = """<style>
+.altmin-guarantee { font-family: system-ui, sans-serif; }
+.altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .6em 0; }
+.altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
+  padding: .45em 1em .45em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
+.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td + td + td small { white-space: nowrap; }
+.altmin-guarantee small { opacity: .75; }
+.altmin-guarantee .pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
+  font-size: .85em; font-weight: 600; white-space: nowrap; }
+@media (max-width: 44rem) {
+  .altmin-guarantee tr { display: block; padding: .5em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
+  .altmin-guarantee td, .altmin-guarantee th { display: block; padding: .1em 0; border: 0; }
+  .altmin-guarantee td + td + td small { white-space: normal; }
+  .altmin-guarantee td + td + td br { display: none; }
+}
+</style>"""
 
 
 @record
@@ -108,16 +125,15 @@ class GuaranteeReport:
         return {**vars(self), "estimated_error": _plain(self.estimated_error), "conditions": rows}
 
     def _repr_html_(self) -> str:
-        rows = "".join(_html_row(condition) for condition in self.conditions)
+        parts = {"What the verdict rests on": True, "For information": False}
+        rows = "".join(_html_rows(title, self.conditions, decisive) for title, decisive in parts.items())
         error = "" if self.estimated_error is None else f" · estimated error {_number(self.estimated_error)}"
         advice = f"<p><b>Next:</b> {html.escape(self.advice)}</p>" if self.advice else ""
         return (
-            "<div style='font-family:system-ui,sans-serif'>"
-            f"<p><b style='color:{_VERDICT_COLOURS[self.verdict]};font-size:1.2em'>{self.verdict}</b> "
-            f"({self.effort} effort{error}) {html.escape(self.claim)}</p>"
-            "<table style='border-collapse:collapse'><thead><tr><th>condition</th><th>measured</th>"
-            "<th>required</th><th></th><th>what it means</th></tr></thead>"
-            f"<tbody>{rows}</tbody></table>{advice}</div>"
+            f"<div class='altmin-guarantee'>{_STYLE}"
+            f"<p>{_pill(self.verdict, _VERDICT_COLOURS[self.verdict])} {html.escape(self.claim)} "
+            f"<small>({self.effort} effort{error})</small></p>"
+            f"<table><tbody>{rows}</tbody></table>{advice}</div>"
         )
 
 
@@ -174,11 +190,21 @@ def _plain(value: float | None) -> float | None:
     return value if value is None or math.isfinite(value) else None
 
 
+def _pill(text: str, colour: str) -> str:
+    return f"<span class='pill' style='background:{colour}'>{text}</span>"
+
+
+def _html_rows(title: str, conditions: tuple[Condition, ...], decisive: bool) -> str:
+    rows = "".join(_html_row(condition) for condition in conditions if condition.decisive is decisive)
+    return f"<tr><th colspan='4'>{title}</th></tr>{rows}" if rows else ""
+
+
 def _html_row(condition: Condition) -> str:
-    cell = "<td style='padding:.25em .8em .25em 0;vertical-align:top'>"
-    name = f"{html.escape(condition.name)} <small>({html.escape(condition.symbol)}, "
-    name += f"{html.escape(condition.reference)})</small>"
-    status = f"<span style='color:{_COLOURS[condition.status]}'>{condition.status}</span>"
-    texts = [name, _number(condition.measured), html.escape(condition.required), status]
-    texts.append(html.escape(condition.meaning))
-    return "<tr>" + "".join(f"{cell}{text}</td>" for text in texts) + "</tr>"
+    source = html.escape(f"{condition.symbol}, {condition.reference}")
+    cells = (
+        _pill(condition.status, _COLOURS[condition.status]),
+        f"{html.escape(condition.name)}<br><small>{source}</small>",
+        f"{_number(condition.measured)} <br><small>required {html.escape(condition.required)}</small>",
+        html.escape(condition.meaning),
+    )
+    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

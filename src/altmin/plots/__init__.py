@@ -1,5 +1,30 @@
-"""Pictures (matplotlib, the extra ``altmin[plot]``, imported when one is drawn)."""
+"""Pictures (matplotlib, the extra ``altmin[plot]``, imported when one is drawn).
 
-from altmin.plots.dictionary import plot_dictionary
+Each comes as a plain function and, for those who want to keep or restyle it, as a Display class in
+scikit-learn's manner: ``from_estimator`` computes and draws, ``plot`` draws again.
+"""
 
-__all__ = ["plot_dictionary"]
+from altmin.plots.codes import CodesDisplay, plot_codes
+from altmin.plots.components import ComponentsDisplay, plot_components
+from altmin.plots.convergence import ConvergenceDisplay, plot_convergence
+from altmin.plots.dictionary import DictionaryDisplay, plot_dictionary
+from altmin.plots.guarantee import GuaranteeDisplay, plot_guarantee
+from altmin.plots.outliers import OutliersDisplay, plot_outliers
+from altmin.plots.stability import StabilityDisplay, plot_stability
+
+__all__ = [
+    "CodesDisplay",
+    "ComponentsDisplay",
+    "ConvergenceDisplay",
+    "DictionaryDisplay",
+    "GuaranteeDisplay",
+    "OutliersDisplay",
+    "StabilityDisplay",
+    "plot_codes",
+    "plot_components",
+    "plot_convergence",
+    "plot_dictionary",
+    "plot_guarantee",
+    "plot_outliers",
+    "plot_stability",
+]

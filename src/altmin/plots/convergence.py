@@ -2,18 +2,119 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from altmin.plots._panels import fitted, one_axes
 
-def plot_convergence(model: Any, measures: tuple[str, ...] = (), ax: Any = None) -> Any:
+_NO_MEASURES = ("iteration", "seconds")
+_UNBOUNDED = 1e100
+
+
+class ConvergenceDisplay:
+    """Measures of a fit against its iterations, on a log scale.
+
+    Parameters
+    ----------
+    history : sequence of dict
+        A row an iteration, as ``history_`` of a fitted estimator.
+    measures : sequence of str
+        Which of its numbers; by default every one that varies and isn't a time.
+    title : str
+        Above the picture.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        After :meth:`plot`.
+    lines_ : list of matplotlib Line2D
+        One a measure.
+
+    Examples
+    --------
+    >>> from altmin.plots import ConvergenceDisplay
+    >>> rows = [{"iteration": i, "change": 0.5**i} for i in range(1, 9)]
+    >>> [line.get_label() for line in ConvergenceDisplay(rows).plot().lines_]
+    ['change']
+    """
+
+    def __init__(
+        self, history: Sequence[Mapping[str, Any]], *, measures: Sequence[str] = (), title: str = ""
+    ) -> None:
+        if not history:
+            raise ValueError("history is empty: the fit took no iteration")
+        self.history = history
+        self.measures = list(measures) or self._varying()
+        self.title = title
+
+    def _points(self, name: str) -> list[tuple[float, float]]:
+        """Iterations and values that a log scale can show (a first change may be without bound)."""
+        rows = ((row["iteration"], row.get(name, 0.0)) for row in self.history)
+        return [(iteration, value) for iteration, value in rows if 0 < value < _UNBOUNDED]
+
+    def _varying(self) -> list[str]:
+        numbers = [key for key, value in self.history[-1].items() if _is_number(value)]
+        names = [key for key in numbers if key not in _NO_MEASURES]
+        return [key for key in names if len({value for _, value in self._points(key)}) > 1] or names
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, measures: Sequence[str] = (), ax: Any = None
+    ) -> ConvergenceDisplay:
+        """Draw the history of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``history_`` and ``outcome_``.
+        measures : sequence of str
+            Which measures.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            The picture.
+        """
+        title = f"{type(estimator).__name__}: {fitted(estimator, 'outcome_').kind}"
+        return cls(fitted(estimator, "history_"), measures=measures, title=title).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> ConvergenceDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to.
+
+        Returns
+        -------
+        ConvergenceDisplay
+            Itself.
+        """
+        ax = one_axes(ax, (6, 3.5))
+        self.lines_ = []
+        for name in self.measures:
+            if points := self._points(name):
+                marker = "o" if len(points) == 1 else None
+                self.lines_ += ax.plot(*zip(*points, strict=True), label=name, marker=marker)
+        ax.set(yscale="log", xlabel="iteration", title=self.title)
+        if self.lines_:
+            ax.legend(frameon=False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -> Any:
     """Draw the measures of ``model.history_`` against the iteration, on a log scale.
 
     Parameters
     ----------
     model : fitted estimator
         With ``history_`` and ``outcome_``.
-    measures : tuple of str
-        Which columns of the history; by default every number that isn't a time.
+    measures : sequence of str
+        Which columns of the history; by default every number that varies and isn't a time.
     ax : matplotlib Axes, optional
         Where to draw.
 
@@ -22,21 +123,7 @@ def plot_convergence(model: Any, measures: tuple[str, ...] = (), ax: Any = None)
     matplotlib Axes
         With a line a measure, and the outcome as the title.
     """
-    import matplotlib.pyplot as plt
-
-    if ax is None:
-        _, ax = plt.subplots(figsize=(6, 3.5), layout="constrained")
-    rows = model.history_
-    skipped = ("iteration", "seconds")
-    names = measures or [key for key, value in rows[-1].items() if _is_number(value) and key not in skipped]
-    for name in names:
-        points = [(row["iteration"], row[name]) for row in rows if row.get(name, 0) > 0]
-        if points:
-            ax.plot(*zip(*points, strict=True), label=name)
-    ax.set(yscale="log", xlabel="iteration", title=f"{type(model).__name__}: {model.outcome_.kind}")
-    ax.grid(alpha=0.3)
-    ax.legend(frameon=False)
-    return ax
+    return ConvergenceDisplay.from_estimator(model, measures=measures, ax=ax).ax_
 
 
 def _is_number(value: Any) -> bool:

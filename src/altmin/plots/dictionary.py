@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from altmin.plots._panels import fitted, one_axes
+
 
 def tile_atoms(
     dictionary: ArrayLike,
@@ -55,6 +57,90 @@ def tile_atoms(
     return picture[:, :, 0] if channels == 1 else picture
 
 
+class DictionaryDisplay:
+    """A dictionary of image patches as tiles, grey or colour.
+
+    Parameters
+    ----------
+    dictionary : array-like of shape (n_atoms, n_pixels)
+        Atoms as flattened patches.
+    patch_size : (int, int) or None
+        Height and width; None: square.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes, Figure
+        After :meth:`plot`.
+    image_ : matplotlib AxesImage
+        The tiles.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots import DictionaryDisplay
+    >>> DictionaryDisplay(np.eye(4)).plot().image_.get_array().shape
+    (5, 5)
+    """
+
+    def __init__(self, dictionary: ArrayLike, *, patch_size: tuple[int, int] | None = None) -> None:
+        self.dictionary, self.patch_size = np.asarray(dictionary), patch_size
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        patch_size: tuple[int, int] | None = None,
+        n_columns: int | None = None,
+        title: str | None = None,
+        ax: Any = None,
+    ) -> DictionaryDisplay:
+        """Draw ``components_`` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With patches as ``components_``.
+        patch_size, n_columns, title, ax
+            As in the class and in :meth:`plot`.
+
+        Returns
+        -------
+        DictionaryDisplay
+            The picture.
+        """
+        made = cls(fitted(estimator, "components_"), patch_size=patch_size)
+        return made.plot(n_columns=n_columns, title=title, ax=ax)
+
+    def plot(
+        self, *, n_columns: int | None = None, title: str | None = None, ax: Any = None
+    ) -> DictionaryDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        n_columns : int or None
+            Atoms in a line; None: about as many as lines.
+        title : str or None
+            Above the picture.
+        ax : matplotlib Axes or None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        DictionaryDisplay
+            Itself.
+        """
+        picture = tile_atoms(self.dictionary, patch_size=self.patch_size, n_columns=n_columns)
+        ax = one_axes(ax, (5, 5 * picture.shape[0] / picture.shape[1]))
+        self.image_ = ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+        ax.set_axis_off()
+        if title is not None:
+            ax.set_title(title)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
 def plot_dictionary(
     dictionary: ArrayLike,
     *,
@@ -83,18 +169,8 @@ def plot_dictionary(
     matplotlib Axes
         With the picture.
     """
-    picture = tile_atoms(
-        getattr(dictionary, "components_", dictionary), patch_size=patch_size, n_columns=n_columns
-    )
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(5, 5 * picture.shape[0] / picture.shape[1]))
-    ax.imshow(picture, cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    ax.set_axis_off()
-    if title is not None:
-        ax.set_title(title)
-    return ax
+    made = DictionaryDisplay(getattr(dictionary, "components_", dictionary), patch_size=patch_size)
+    return made.plot(n_columns=n_columns, title=title, ax=ax).ax_
 
 
 def _atom_shape(n_pixels: int, patch_size: tuple[int, int] | None) -> tuple[int, int, int]:

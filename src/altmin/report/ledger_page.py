@@ -1,33 +1,45 @@
-"""The claims ledger as a page: a table on top, filters, and a card a claim."""
+"""The claims ledger as a page: verdicts in numbers, filters, a line a claim, then a card a claim."""
 
 from __future__ import annotations
 
-import html
 import json
 import platform
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from altmin.report.page import Raw, escape, number, page, picture, table
+from altmin import __version__
+from altmin.report.page import Raw, asset, escape, folded, join, page, picture, table, tag, values
 
-_CLASSES = {"holds": "good", "holds partly": "part", "does not hold": "bad", "cannot be run here": "none"}
-
-_FILTER = """
-const pick = document.querySelectorAll('select');
-function apply() {
-  const [paper, verdict] = [...pick].map(s => s.value);
-  document.querySelectorAll('[data-paper]').forEach(e => {
-    e.hidden = (paper && e.dataset.paper !== paper) || (verdict && e.dataset.verdict !== verdict);
-  });
+CLASSES = {"holds": "good", "holds partly": "part", "does not hold": "bad", "cannot be run here": "none"}
+PAPERS = {
+    "and-nmf": (
+        "Li and Liang 2017",
+        "Provable alternating gradient descent for non-negative matrix factorization with strong "
+        "correlations",
+    ),
+    "complete-dictionary-learning": (
+        "Liang, Zhang, Fattahi and Zhang 2022",
+        "Simple alternating minimization provably solves complete dictionary learning",
+    ),
+    "one-pass-gfm": (
+        "Lin and Ye 2016",
+        "A non-convex one-pass framework for generalized factorization machine and rank-one matrix sensing",
+    ),
+    "approximate-dictionary-learning": (
+        "Bhaskara and Tai 2019",
+        "Approximate guarantees for dictionary learning",
+    ),
+    "beyond": ("Beyond the papers", "what altmin adds, on real data and against other libraries"),
 }
-pick.forEach(s => s.addEventListener('change', apply));
-"""
+_SHORT_TABLE = 8
 
 
 def write_ledger(findings: Sequence[Any], out: Path, results: Path, *, quick: bool) -> Path:
-    """Write ``report.html`` and ``report.json``.
+    """Write ``report.html``, ``report.json`` and the pictures, as ``figures/*.png``.
 
     Parameters
     ----------
@@ -45,74 +57,152 @@ def write_ledger(findings: Sequence[Any], out: Path, results: Path, *, quick: bo
     Path
         The page.
     """
+    pictures = out / "figures"
+    pictures.mkdir(exist_ok=True)
+    for finding in findings:
+        for name, file in finding.figures.items():
+            target = pictures / f"{finding.name}-{name}.png".replace(" ", "-").replace(",", "")
+            target.write_bytes((results / file).read_bytes())
     (out / "report.json").write_text(json.dumps([vars(finding) for finding in findings], indent=1))
-    counts = Counter(finding.verdict for finding in findings)
-    summary = ", ".join(f"{counts[verdict]} {verdict}" for verdict in _CLASSES if counts[verdict])
-    size = "small runs (--quick)" if quick else "the papers' sizes, or as near as said"
-    text = page(
-        "altmin: the claims of the papers, judged",
-        Raw(
-            f"<p>{len(findings)} claims: <b>{escape(summary)}</b>. <span class='soft'>{escape(size)}; "
-            f"Python {platform.python_version()}. Verdicts are computed from the measurements.</span></p>"
-        ),
-        _filters(findings),
-        _summary(findings),
-        *(_card(finding, results) for finding in findings),
-        script=_FILTER,
-    )
     target = out / "report.html"
-    target.write_text(text, encoding="utf-8")
+    target.write_text(ledger_page(findings, results, quick=quick), encoding="utf-8")
     return target
 
 
-def _filters(findings: Sequence[Any]) -> Raw:
-    papers = sorted({finding.paper for finding in findings})
-    return Raw(
-        "<div class='filters'>"
-        + _select("paper", papers)
-        + _select("verdict", [verdict for verdict in _CLASSES if any(f.verdict == verdict for f in findings)])
-        + "</div>"
+def ledger_page(findings: Sequence[Any], results: Path, *, quick: bool) -> str:
+    """HTML of the ledger, as :func:`write_ledger` writes it."""
+    order = [*PAPERS, *sorted({f.paper for f in findings} - set(PAPERS))]
+    sorted_findings = sorted(findings, key=lambda finding: order.index(finding.paper))
+    papers = [(paper, list(group)) for paper, group in groupby(sorted_findings, key=lambda f: f.paper)]
+    size = (
+        "Small runs of the same experiments (--quick)." if quick else "The papers' sizes, or as near as said."
+    )
+    lead = (
+        "Every theorem, figure and table of four papers as a claim: what the paper says, what was run, what "
+        f"was measured. The verdicts are computed from the measurements, never typed in. {size}"
+    )
+    return page(
+        "The claims of the papers, judged",
+        _tiles(findings),
+        _filters([paper for paper, _ in papers], findings),
+        *(_overview(paper, group) for paper, group in papers),
+        *(_cards(paper, group, results, quick) for paper, group in papers),
+        _foot(findings),
+        lead=lead,
+        script=asset("ledger.js"),
     )
 
 
-def _select(name: str, values: Sequence[str]) -> str:
-    options = "".join(f"<option>{escape(value)}</option>" for value in values)
-    return f"<select aria-label='{name}'><option value=''>every {name}</option>{options}</select>"
+def _tiles(findings: Sequence[Any]) -> Raw:
+    """How many claims have each verdict: a bar and buttons that filter."""
+    counts = Counter(finding.verdict for finding in findings)
+    bar = (
+        tag("i", class_=kind, style=f"flex:{counts[verdict]}")
+        for verdict, kind in CLASSES.items()
+        if counts[verdict]
+    )
+    tiles = (
+        tag(
+            "button",
+            join(tag("b", counts[verdict]), tag("span", verdict)),
+            class_=f"tile {kind}",
+            type="button",
+            value=verdict,
+            aria_pressed="false",
+        )
+        for verdict, kind in CLASSES.items()
+    )
+    return join(
+        tag("div", join(*tiles), class_="tiles"), tag("div", join(*bar), class_="bar", aria_hidden="true")
+    )
 
 
-def _attributes(finding: Any) -> str:
-    paper, verdict = (html.escape(value, quote=True) for value in (finding.paper, finding.verdict))
-    return f"data-paper='{paper}' data-verdict='{verdict}'"
+def _filters(papers: Sequence[str], findings: Sequence[Any]) -> Raw:
+    verdicts = [verdict for verdict in CLASSES if any(f.verdict == verdict for f in findings)]
+    return tag(
+        "div",
+        join(
+            _select("paper", [(paper, _paper(paper)[0]) for paper in papers]),
+            _select("verdict", [(verdict, verdict) for verdict in verdicts]),
+            Raw("<input type='search' id='search' placeholder='find words' aria-label='find words'>"),
+            Raw("<output id='shown'></output>"),
+        ),
+        class_="filters",
+    )
 
 
-def _verdict(finding: Any) -> str:
-    return f"<span class='verdict {_CLASSES[finding.verdict]}'>{escape(finding.verdict)}</span>"
+def _select(name: str, choices: Iterable[tuple[str, str]]) -> Raw:
+    options = (tag("option", text, value=value) for value, text in choices)
+    return tag("select", join(tag("option", f"every {name}", value=""), *options), id=name, aria_label=name)
 
 
-def _summary(findings: Sequence[Any]) -> Raw:
-    rows = "".join(
-        f"<tr {_attributes(f)}><td>{escape(f.paper)}</td>"
-        f"<td><a href='#{escape(f.name)}'>{escape(f.where)}</a></td>"
-        f"<td>{escape(f.says)}</td><td>{_verdict(f)}</td></tr>"
+def _paper(name: str) -> tuple[str, str]:
+    return PAPERS.get(name, (name, ""))
+
+
+def _attributes(finding: Any) -> dict[str, str]:
+    """What the filters look at."""
+    words = f"{finding.name} {finding.where} {finding.says} {finding.summary}"
+    return {"data_paper": finding.paper, "data_verdict": finding.verdict, "data_text": words.lower()}
+
+
+def _pill(finding: Any) -> Raw:
+    return tag("span", finding.verdict, class_=f"verdict {CLASSES[finding.verdict]}")
+
+
+def _overview(paper: str, findings: Sequence[Any]) -> Raw:
+    author, title = _paper(paper)
+    lines = (
+        tag(
+            "li",
+            join(
+                tag("span", _pill(f)), tag("a", f.where, href=f"#{f.name}"), tag("p", f.says, class_="soft")
+            ),
+            **_attributes(f),
+        )
         for f in findings
     )
-    head = "<tr><th>paper</th><th>where</th><th>says</th><th>verdict</th></tr>"
-    return Raw(f"<div class='scroll'><table><thead>{head}</thead><tbody>{rows}</tbody></table></div>")
+    head = join(tag("h3", author), tag("p", title, class_="soft small"))
+    return tag("section", join(head, tag("ul", join(*lines), class_="claims")), data_group=paper)
 
 
-def _card(finding: Any, results: Path) -> Raw:
-    pictures = "".join(
-        picture((results / figure).read_bytes(), f"{finding.where}: {figure}") for figure in finding.figures
+def _cards(paper: str, findings: Sequence[Any], results: Path, quick: bool) -> Raw:
+    cards = (_card(finding, results, quick) for finding in findings)
+    return tag("section", join(tag("h2", _paper(paper)[0]), *cards), data_group=paper)
+
+
+def _card(finding: Any, results: Path, quick: bool) -> Raw:
+    pictures = (
+        picture((results / file).read_bytes(), f"{finding.where}: {name}")
+        for name, file in finding.figures.items()
     )
-    tables = "".join(f"<h4>{escape(title)}</h4>{table(rows)}" for title, rows in finding.tables.items())
-    measured = ", ".join(f"{escape(key)} {number(value)}" for key, value in finding.measured.items())
-    return Raw(
-        f"<article id='{escape(finding.name)}' {_attributes(finding)}>"
-        f"<h3>{escape(finding.where)} <span class='soft'>({escape(finding.paper)})</span> "
-        f"{_verdict(finding)}</h3><p><b>The paper says:</b> {escape(finding.says)}</p>"
-        f"<p><b>We found:</b> {escape(finding.summary)}</p>"
-        f"<p class='soft'>{escape(finding.setting)}</p>"
-        + (f"<p class='soft'>{measured}</p>" if measured else "")
-        + f"{tables}{pictures}"
-        f"<pre>altmin reproduce --only {escape(finding.name)}   # {finding.seconds:.0f} s</pre></article>"
+    command = f"altmin reproduce {'--quick ' if quick else ''}--only {finding.name}"
+    parts = join(
+        tag("header", join(tag("h3", finding.where), _pill(finding))),
+        tag("blockquote", finding.says),
+        tag("p", finding.summary),
+        tag("p", finding.setting, class_="soft small") if finding.setting else "",
+        *pictures,
+        folded("measured", values(finding.measured)) if finding.measured else "",
+        *(_table(title, rows) for title, rows in finding.tables.items()),
+        Raw(f"<pre>{escape(command)}   # {finding.cpu or finding.seconds:.0f} s of CPU</pre>"),
+    )
+    return tag("article", parts, id=finding.name, **_attributes(finding))
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> Raw:
+    """A table, folded where it is long."""
+    if len(rows) > _SHORT_TABLE:
+        return folded(f"{title} ({len(rows)} rows)", table(rows))
+    return join(tag("h4", title), table(rows))
+
+
+def _foot(findings: Sequence[Any]) -> Raw:
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    minutes = sum(finding.cpu for finding in findings) / 60
+    return tag(
+        "footer",
+        f"{len(findings)} claims, {minutes:.1f} minutes of CPU. altmin {__version__}, "
+        f"Python {platform.python_version()}, {libraries}, {platform.machine()}. "
+        "The same in numbers: report.json beside this page.",
     )

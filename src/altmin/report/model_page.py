@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from altmin.plots.components import plot_components
-from altmin.plots.convergence import plot_convergence
-from altmin.report.page import Raw, page, picture, png_of, table
+from altmin.plots import CodesDisplay, ComponentsDisplay, ConvergenceDisplay, OutliersDisplay
+from altmin.report.page import Raw, figure_style, folded, join, page, picture, png_of, table, tag
 
 _MOST_COMPONENTS = 60
+_MOST_SPECTRA = 10
 _TOP_WORDS = 10
 
 
@@ -41,20 +41,25 @@ def model_page(
     str
         A self-contained page.
     """
-    name = type(model).__name__
-    parts: list[Any] = [f"{name}: {getattr(model, 'outcome_', '')}", _parameters(model)]
+    with figure_style():
+        parts = _parts(model, X, image_shape, words)
+    return page(type(model).__name__, *parts, lead=str(getattr(model, "outcome_", "")))
+
+
+def _parts(model: Any, X: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> list[Any]:
+    parts: list[Any] = []
     if hasattr(model, "guarantee_"):
         parts += [Raw("<h2>Is it the truth?</h2>"), Raw(model.guarantee_._repr_html_())]
     if hasattr(model, "components_"):
         parts += [Raw("<h2>Components</h2>"), _components(model, image_shape, words)]
     if getattr(model, "history_", None):
-        figure = plot_convergence(model).get_figure()
+        figure = ConvergenceDisplay.from_estimator(model).figure_
         parts += [Raw("<h2>Convergence</h2>"), picture(png_of(figure), "measures against the iteration")]
     if X is not None and hasattr(model, "transform"):
-        parts += [Raw("<h2>Codes</h2>"), *_codes(np.asarray(model.transform(X)))]
+        parts += [Raw("<h2>Codes</h2>"), _codes(model, X)]
     if getattr(model, "outlier_scores_", None) is not None:
-        parts += [Raw("<h2>Outlying samples</h2>"), _outliers(np.asarray(model.outlier_scores_))]
-    return page(f"altmin: {name}", *parts)
+        parts += [Raw("<h2>Outlying samples</h2>"), _outliers(model)]
+    return [*parts, Raw("<h2>Settings</h2>"), _parameters(model)]
 
 
 def write_model_page(model: Any, out: Path, X: Any = None, **options: Any) -> Path:
@@ -88,49 +93,37 @@ def _parameters(model: Any) -> Raw:
         }
         for key, value in model.get_params(deep=False).items()
     ]
-    return Raw(f"<details><summary>Parameters</summary>{table(rows)}</details>")
+    return folded("parameters", table(rows))
 
 
 def _components(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
     shown = model.components_[:_MOST_COMPONENTS]
     more = len(model.components_) - len(shown)
-    note = f"<p class='soft'>{more} more are not shown.</p>" if more else ""
-    if words is None:
+    note = tag("p", f"{more} more are not shown.", class_="soft") if more else ""
+    if words is None and image_shape is None:
         words = getattr(model, "feature_names_in_", None)
-    if image_shape is not None:
-        return Raw(picture(png_of(plot_components(shown, image_shape)), "components as images") + note)
-    if words is not None:
+    if image_shape is None and words is not None:
         rows = [
-            {"component": i, "top features": ", ".join(words[j] for j in np.argsort(-row)[:_TOP_WORDS])}
+            {"component": i, "top features": ", ".join(str(words[j]) for j in np.argsort(-row)[:_TOP_WORDS])}
             for i, row in enumerate(shown)
         ]
-        return Raw(table(rows) + note)
-    return Raw(picture(png_of(_spectra(shown)), "components as curves") + note)
+        return join(table(rows), note)
+    if image_shape is None:
+        shown = shown[:_MOST_SPECTRA]
+        note = tag("p", f"The first {len(shown)} of {len(model.components_)}.", class_="soft")
+    drawn = ComponentsDisplay(shown, image_shape=image_shape).plot()
+    return join(picture(png_of(drawn.figure_), f"components as {drawn.kind}"), note)
 
 
-def _spectra(components: np.ndarray) -> Any:
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
-    ax.plot(components[:10].T, linewidth=1)
-    ax.set(xlabel="feature", ylabel="component", title=f"the first {min(10, len(components))} components")
-    ax.grid(alpha=0.3)
-    return figure
+def _codes(model: Any, X: Any) -> Raw:
+    drawn = CodesDisplay.from_estimator(model, X)
+    text = f"{len(drawn.counts)} samples, on average {drawn.counts.mean():.1f} components each."
+    return join(tag("p", text), picture(png_of(drawn.figure_), "how many components a sample has"))
 
 
-def _codes(codes: np.ndarray) -> list[Any]:
-    import matplotlib.pyplot as plt
-
-    active = np.abs(codes) > 1e-12 * max(float(np.abs(codes).max(initial=0.0)), 1e-300)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
-    left.hist(active.sum(axis=1), bins=min(50, codes.shape[1] + 1))
-    left.set(xlabel="components in a sample", ylabel="samples")
-    right.bar(np.arange(codes.shape[1]), active.mean(axis=0))
-    right.set(xlabel="component", ylabel="share of samples that use it")
-    text = f"{codes.shape[0]} samples, on average {active.sum(axis=1).mean():.1f} components each."
-    return [text, picture(png_of(figure), "how many components a sample has")]
-
-
-def _outliers(scores: np.ndarray) -> Raw:
-    worst = np.argsort(-scores)[:20]
-    return table([{"sample": int(i), "score": float(scores[i])} for i in worst])
+def _outliers(model: Any) -> Raw:
+    drawn = OutliersDisplay.from_estimator(model)
+    rows = [{"sample": int(i), "score": float(drawn.scores[i])} for i in drawn.worst()]
+    return join(
+        picture(png_of(drawn.figure_), "outlier scores"), folded("the 20 most outlying samples", table(rows))
+    )

@@ -6,40 +6,45 @@ import base64
 import html
 import io
 import math
-from collections.abc import Sequence
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
-_STYLE = """
-:root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #ffffff; --line: #d1d9e0;
-  --good: #1a7f37; --part: #8a6d00; --bad: #b42318; --card: #f6f8fa; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117;
-  --line: #3d444d; --good: #4ac26b; --part: #d4a72c; --bad: #ff7b72; --card: #151b23; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper);
-  margin: 0 auto; padding: 1.5rem 1rem 4rem; max-width: 68rem; }
-h1 { line-height: 1.2; margin: .2em 0; } h2 { margin-top: 2.2em; } h3 { margin: 0 0 .3em; }
-.soft { color: var(--soft); } .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .93em; }
-th, td { text-align: left; padding: .35em .8em .35em 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
-td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
-article { border: 1px solid var(--line); border-radius: 8px; padding: 1rem 1.2rem; margin: 1rem 0;
-  background: var(--card); }
-img { max-width: 100%; height: auto; background: #fff; border-radius: 4px; }
-code, pre { font: .88em ui-monospace, monospace; } pre { overflow-x: auto; white-space: pre-wrap; }
-.verdict { font-weight: 600; } .good { color: var(--good); } .part { color: var(--part); }
-.bad { color: var(--bad); } .none { color: var(--soft); }
-.filters { display: flex; flex-wrap: wrap; gap: .6rem; margin: 1rem 0; }
-select { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line);
-  border-radius: 6px; padding: .25em .5em; max-width: 100%; }
-[hidden] { display: none !important; }
-"""
+DPI = 160  # crisp on dense screens
+_COLOURS = ["0072B2", "D55E00", "009E73", "CC79A7", "E69F00", "56B4E9", "444444"]
+FIGURE_STYLE = {
+    "figure.dpi": 100,
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": "#818b98",
+    "axes.labelcolor": "#3d444d",
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e6eaef",
+    "grid.linewidth": 0.8,
+    "xtick.color": "#59636e",
+    "ytick.color": "#59636e",
+    "legend.frameon": False,
+    "lines.linewidth": 1.8,
+    # Okabe and Ito's colours: told apart by colour-blind readers too
+    "axes.prop_cycle": f"cycler('color', {_COLOURS})",
+}
 
 
 class Raw(str):
     """Text that is HTML already; everything else is escaped."""
 
     __slots__ = ()
+
+
+def asset(name: str) -> str:
+    """A style sheet or script that lies beside this file."""
+    return (files("altmin.report") / name).read_text(encoding="utf-8")
 
 
 def escape(value: Any) -> str:
@@ -52,10 +57,31 @@ def escape(value: Any) -> str:
 
 
 def number(value: float | None) -> str:
-    """A number with four significant digits."""
+    """A number with four significant digits; a dash where there is none."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     return f"{value:.4g}"
+
+
+def tag(name: str, content: Any = "", **attributes: Any) -> Raw:
+    """An element; content and attributes are escaped. ``class_`` is class, ``data_x`` is data-x.
+
+    Examples
+    --------
+    >>> from altmin.report.page import tag
+    >>> str(tag("a", "x < y", href="#here", class_="soft"))
+    '<a href="#here" class="soft">x &lt; y</a>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(str(value), quote=True)}"'
+        for key, value in attributes.items()
+    )
+    return Raw(f"<{name}{written}>{escape(content)}</{name}>")
+
+
+def join(*parts: Any) -> Raw:
+    """Parts one after the other, what isn't HTML escaped."""
+    return Raw("".join(escape(part) for part in parts))
 
 
 def table(rows: Sequence[dict[str, Any]]) -> Raw:
@@ -63,35 +89,65 @@ def table(rows: Sequence[dict[str, Any]]) -> Raw:
     if not rows:
         return Raw("")
     names = list(rows[0])
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join("<tr>" + "".join(_cell(row.get(name, "")) for name in names) + "</tr>" for row in rows)
+    numeric = {name for name in names if all(_is_number(row.get(name)) for row in rows)}
+    head = "".join(_cell("th", name, name in numeric) for name in names)
+    body = "".join(
+        "<tr>" + "".join(_cell("td", row.get(name, ""), name in numeric) for name in names) + "</tr>"
+        for row in rows
+    )
     return Raw(
         f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
 
 
-def _cell(value: Any) -> str:
-    kind = " class='number'" if isinstance(value, int | float) and not isinstance(value, bool) else ""
-    return f"<td{kind}>{escape(value)}</td>"
+def _cell(kind: str, value: Any, numeric: bool) -> Raw:
+    return tag(kind, value, class_="number") if numeric else tag(kind, value)
 
 
-def picture(png: bytes, caption: str) -> Raw:
-    """A PNG inside the page."""
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def values(measured: Mapping[str, float]) -> Raw:
+    """Names and numbers in as many columns as fit."""
+    rows = (join(tag("dt", key), tag("dd", number(value))) for key, value in measured.items())
+    return tag("dl", join(*(tag("div", row) for row in rows)), class_="values")
+
+
+def folded(summary: Any, content: Any) -> Raw:
+    """Content that opens on a click."""
+    return tag("details", join(tag("summary", summary), content))
+
+
+def picture(png: bytes, caption: str, *, show_caption: bool = False) -> Raw:
+    """A PNG inside the page, as large as it was drawn: letters of one size in all pictures."""
     data = base64.b64encode(png).decode()
-    return Raw(f"<img alt='{html.escape(caption, quote=True)}' src='data:image/png;base64,{data}'>")
+    width, height = (round(side * 96 / DPI) for side in struct.unpack(">II", png[16:24]))
+    image = Raw(
+        f"<img alt='{html.escape(caption, quote=True)}' width='{width}' height='{height}' "
+        f"src='data:image/png;base64,{data}'>"
+    )
+    return tag("figure", join(image, tag("figcaption", caption) if show_caption else ""))
 
 
 def png_of(figure: Any) -> bytes:
-    """A matplotlib figure as PNG, crisp on dense screens."""
+    """A matplotlib figure as PNG."""
     import matplotlib.pyplot as plt
 
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=160)
+    figure.savefig(buffer, format="png", dpi=DPI)
     plt.close(figure)
     return buffer.getvalue()
 
 
-def page(title: str, *parts: Any, script: str = "") -> str:
+def figure_style() -> Any:
+    """The look of pictures on our pages, as a context; users' own plots keep theirs."""
+    import matplotlib
+
+    return matplotlib.rc_context(FIGURE_STYLE)
+
+
+def page(title: str, *parts: Any, lead: Any = "", script: str = "") -> str:
     """The whole page.
 
     Parameters
@@ -100,6 +156,8 @@ def page(title: str, *parts: Any, script: str = "") -> str:
         Of the window and the page.
     *parts : str or Raw
         The content; plain strings become paragraphs.
+    lead : str or Raw
+        A sentence or two under the title.
     script : str
         JavaScript at the end of the page.
 
@@ -108,12 +166,17 @@ def page(title: str, *parts: Any, script: str = "") -> str:
     str
         HTML without a single reference to another file or host.
     """
-    body = "\n".join(part if isinstance(part, Raw) else f"<p>{escape(part)}</p>" for part in parts)
+    body = "\n".join(part if isinstance(part, Raw) else tag("p", part) for part in parts)
+    opening = join(
+        tag("div", "altmin", class_="brand"),
+        tag("h1", Raw(re.sub("(?<=[a-z])(?=[A-Z])", "<wbr>", html.escape(title)))),  # long class names
+        tag("p", lead, class_="lead") if lead else "",
+    )
     code = f"<script>{script}</script>" if script else ""
     return (
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width, initial-scale=1'>"
         "<link rel='icon' href='data:,'>"
-        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1>{escape(title)}</h1>\n{body}\n{code}</body></html>\n"
+        f"<title>{escape(title)} – altmin</title><style>{asset('style.css')}</style></head>"
+        f"<body><header>{opening}</header>\n<main>{body}</main>\n{code}</body></html>\n"
     )

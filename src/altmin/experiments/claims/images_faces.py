@@ -27,6 +27,7 @@ KSVD = ("K-SVD, 35 atoms", "K-SVD, 10 atoms")
     paper=PAPER,
     where="Figure 3",
     says="At 35 atoms a tile and the same time, Algorithm 3 reconstructs faces better than K-SVD and DCT.",
+    together="faces",
 )
 def images_face_reconstruction(quick: bool = False) -> Evidence:
     """PSNR of unseen faces from 10 and 35 atoms a tile, all dictionaries under one CPU cap."""
@@ -63,6 +64,7 @@ def images_face_reconstruction(quick: bool = False) -> Evidence:
     where="Figure 1",
     says="With half of the pixels missing, OMP with Algorithm 3's dictionary fills faces in much better than "
     "with K-SVD's or DCT.",
+    together="faces",
 )
 def images_face_inpainting(quick: bool = False) -> Evidence:
     """PSNR of unseen faces, half of the pixels missing: the paper's coder, and better ones."""

@@ -1,0 +1,112 @@
+"""Codes: how many components a sample has, and how often each component is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from altmin.plots._panels import panels
+
+
+class CodesDisplay:
+    """How sparse the codes are, and which components they use.
+
+    Parameters
+    ----------
+    codes : array-like or sparse of shape (n_samples, n_components)
+        As ``transform`` gives them.
+    threshold : float
+        Entries up to this share of the largest magnitude count as zero.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (n_samples,)
+        Components of each sample.
+    usage : ndarray of shape (n_components,)
+        Share of the samples that use each component.
+    axes_, figure_ : ndarray of matplotlib Axes, Figure
+        After :meth:`plot`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots import CodesDisplay
+    >>> CodesDisplay(np.eye(3)).usage.round(2).tolist()
+    [0.33, 0.33, 0.33]
+    """
+
+    def __init__(self, codes: Any, *, threshold: float = 1e-12) -> None:
+        Z = sp.csr_array(codes) if sp.issparse(codes) else np.asarray(codes)
+        if Z.ndim != 2:
+            raise ValueError(f"codes has shape {Z.shape}; one sample a row is needed")
+        largest = float(abs(Z).max()) if min(Z.shape) else 0.0
+        active = abs(Z) > threshold * (largest or 1.0)
+        self.counts = np.asarray(active.sum(axis=1)).ravel()
+        self.usage = np.asarray(active.mean(axis=0)).ravel()
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, *, threshold: float = 1e-12, ax: Any = None
+    ) -> CodesDisplay:
+        """Draw the codes of data under a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``transform``.
+        X : data as for ``transform``
+            What is coded.
+        threshold : float
+            As in the class.
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Returns
+        -------
+        CodesDisplay
+            The picture.
+        """
+        return cls(estimator.transform(X), threshold=threshold).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> CodesDisplay:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to.
+
+        Returns
+        -------
+        CodesDisplay
+            Itself.
+        """
+        self.axes_ = panels(ax, 1, 2, (9, 3.2))
+        left, right = self.axes_[0]
+        edges = np.arange(self.counts.max(initial=0) + 2) - 0.5
+        left.hist(self.counts, bins=edges if len(edges) < 60 else 50)
+        left.set(xlabel="components in a sample", ylabel="samples")
+        right.bar(np.arange(len(self.usage)), self.usage, width=0.9)
+        right.set(xlabel="component", ylabel="share of samples that use it")
+        self.figure_ = left.figure
+        return self
+
+
+def plot_codes(codes: Any, *, ax: Any = None) -> Any:
+    """Draw how many components a sample has and how often each component is used.
+
+    Parameters
+    ----------
+    codes : array-like or sparse of shape (n_samples, n_components)
+        As ``transform`` gives them.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib Figure
+        With two panels.
+    """
+    return CodesDisplay(codes).plot(ax=ax).figure_

@@ -1,0 +1,63 @@
+"""A real browser: the Chromium of this machine, driven by playwright, with every request written down."""
+
+import os
+import shutil
+from dataclasses import dataclass, field
+
+import pytest
+
+CHROMIUM = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+
+
+@dataclass
+class Visit:
+    """An open page and what it said and asked for."""
+
+    page: object
+    trouble: list = field(default_factory=list)
+    asked: list = field(default_factory=list)
+
+    def overflow(self):
+        """Pixels that stick out to the right."""
+        return self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+
+
+@pytest.fixture(scope="session")
+def browser():
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine (set CHROMIUM to its path)")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Open a file as a user does by a double click; every test ends by checking what it asked for."""
+    contexts, visits = [], []
+
+    def go(path, width=1200, scheme="light"):
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        seen = Visit(context.new_page())
+        seen.page.on("console", lambda message: seen.trouble.append(message.text))
+        seen.page.on("pageerror", lambda error: seen.trouble.append(str(error)))
+        seen.page.on("dialog", lambda dialog: (seen.trouble.append("a dialog"), dialog.dismiss()))
+        seen.page.on("request", lambda request: seen.asked.append(request.url))
+        seen.page.goto(path.resolve().as_uri())
+        visits.append(seen)
+        return seen
+
+    yield go
+    for seen in visits:
+        assert seen.trouble == []
+        assert [url for url in seen.asked if not url.startswith(("file:", "data:"))] == []
+        assert len([url for url in seen.asked if url.startswith("file:")]) == 1
+    for context in contexts:
+        context.close()
