@@ -1,4 +1,5 @@
 from altmin import datasets as datasets
+from altmin import hyperspectral as hyperspectral
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
