@@ -38,17 +38,17 @@ def materials() -> Story:
 
     cube = np.asarray(load_indian_pines()["tensor"], dtype=np.float64)
     X = cube.reshape(-1, cube.shape[2]) / cube.max()
-    model, seconds = timed(AND(5, nonnegative_components=True, decoder="nnls", max_iter=100), X)
+    model, seconds = timed(AND(4, nonnegative_components=True, decoder="nnls"), X)
     codes = model.transform(X)
     left = np.linalg.norm(X - codes @ model.components_) / np.linalg.norm(X)
     return Story(
         "What grows in these fields?",
         f"An aircraft took {cube.shape[0]} x {cube.shape[1]} pixels of farmland in {cube.shape[2]} colours. "
-        f"In {seconds:.0f} s altmin finds five materials, each with its spectrum and a map of where it lies, "
+        f"In {seconds:.0f} s altmin finds four materials, each with its spectrum and a map of where it lies, "
         f"that explain all but {left:.0%} of the light; roads, fields and woods come apart without a hint.",
         "AND",
         "Indian Pines inside tensorly",
-        "altmin.AND(5, nonnegative_components=True, decoder='nnls').fit(cube.reshape(-1, 200))",
+        "altmin.AND(4, nonnegative_components=True, decoder='nnls').fit(cube.reshape(-1, 200))",
         {"materials": _maps(codes, model.components_, cube.shape[:2])},
         model=model,
     )
@@ -59,9 +59,7 @@ def _maps(codes: Any, spectra: Any, shape: tuple[int, int]) -> Any:
     import matplotlib.pyplot as plt
 
     n = len(spectra)
-    figure, axes = plt.subplots(
-        2, n, figsize=(2.1 * n, 3.5), layout="constrained", height_ratios=[2, 1], sharey="row"
-    )
+    figure, axes = plt.subplots(2, n, figsize=(2.4 * n, 3.6), layout="constrained", height_ratios=[2, 1])
     for j in range(n):
         axes[0, j].imshow(codes[:, j].reshape(shape), cmap="magma", vmax=np.quantile(codes[:, j], 0.99))
         axes[0, j].set_axis_off()

@@ -62,7 +62,7 @@ def side_by_side(images: Mapping[str, Any], *, width: float = 3.1, cmap: str = "
     import matplotlib.pyplot as plt
 
     shape = next(iter(images.values())).shape
-    size = (width * len(images), width * shape[0] / shape[1] + 0.4)
+    size = (width * len(images), width * shape[0] / shape[1] + 0.2)
     figure, axes = plt.subplots(1, len(images), figsize=size, layout="constrained", squeeze=False)
     for ax, (title, image) in zip(axes[0], images.items(), strict=True):
         ax.imshow(image, cmap=cmap, vmin=0, vmax=1)
