@@ -143,9 +143,11 @@ class ComponentsDisplay:
         rows = -(-n // columns)
         axes = panels(ax, rows, columns, (columns, rows + 0.2))
         signed = bool(self.components.min() < 0)
-        for one in axes.flat:
+        for one in axes.flat[n:]:
             one.set_axis_off()
         for one, atom in zip(axes.flat, self.components, strict=False):
+            one.set(xticks=[], yticks=[])
+            one.spines[:].set(visible=True, color="#d8dee4")
             limit = float(np.abs(atom).max()) or 1.0
             colours = {"cmap": "RdBu_r", "vmin": -limit} if signed else {"cmap": "Greys", "vmin": 0.0}
             one.imshow(atom.reshape(self.image_shape), vmax=limit, **colours)

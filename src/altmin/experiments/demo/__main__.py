@@ -6,12 +6,17 @@ Everything that it needs is inside pip packages: it works without a network and 
 from __future__ import annotations
 
 import argparse
+import textwrap
 import time
+import warnings
 from importlib import import_module
 from pathlib import Path
 
-from altmin.experiments.demo.story import STORIES, Story
-from altmin.report.page import Raw, escape, page, picture, png_of, table
+from altmin.experiments.demo.page import write_demo
+from altmin.experiments.demo.story import STORIES
+from altmin.report.page import figure_style
+
+CHAPTERS = ("recover", "scrambled", "words", "pictures", "tables", "measured")
 
 
 def main() -> None:
@@ -23,41 +28,19 @@ def main() -> None:
     import matplotlib
 
     matplotlib.use("Agg")
-    for chapter in ("recover", "pictures"):
+    warnings.simplefilter("ignore")  # advice to users of a fit: the stories tell what came out
+    for chapter in CHAPTERS:
         import_module(f"altmin.experiments.demo.{chapter}")
-    begin = time.perf_counter()
-    cards = []
-    for tell in STORIES:
-        found = tell()
-        print(f"{found.title}\n  {found.answer}", flush=True)
-        cards.append(_card(found, out))
-    spent = f"{time.perf_counter() - begin:.0f} s"
-    text = page(
-        "altmin: the demo",
-        f"Every algorithm at work on data inside pip packages, {spent} altogether.",
-        *cards,
-    )
-    (out / "report.html").write_text(text, encoding="utf-8")
-    print(f"\n{spent}. Report: {(out / 'report.html').resolve()}")
-
-
-def _card(found: Story, out: Path) -> Raw:
-    pictures = ""
-    for name, figure in found.figures.items():
-        png = png_of(figure)
-        (out / f"{name}.png").write_bytes(png)
-        pictures += picture(png, found.title)
-    guarantee = ""
-    if getattr(found.model, "guarantee_", None) is not None:
-        verdict = escape(found.model.guarantee_.verdict)
-        guarantee = (
-            f"<details><summary>guarantee report: <b>{verdict}</b></summary>"
-            f"<div class='scroll'>{found.model.guarantee_._repr_html_()}</div></details>"
-        )
-    return Raw(
-        f"<article><h3>{escape(found.title)}</h3><p>{escape(found.answer)}</p><pre>{escape(found.code)}</pre>"
-        f"{table(found.rows)}{pictures}{guarantee}</article>"
-    )
+    begin, told = time.perf_counter(), []
+    with figure_style():
+        for tell in STORIES:
+            found = tell()
+            answer = textwrap.fill(found.answer, 100, initial_indent="  ", subsequent_indent="  ")
+            print(f"{found.title}\n{answer}", flush=True)
+            told.append(found)
+        seconds = time.perf_counter() - begin
+        page = write_demo(told, out, seconds)
+    print(f"\n{seconds:.0f} s. Report: {page.resolve()}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,10 @@ class Story:
         The question.
     answer : str
         A sentence or two that a layman understands, with the figures.
+    uses : str
+        The algorithm at work.
+    data : str
+        Where the data come from.
     code : str
         The lines that did it.
     figures : dict
@@ -29,6 +34,8 @@ class Story:
 
     title: str
     answer: str
+    uses: str
+    data: str
     code: str
     figures: dict[str, Any] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -42,3 +49,23 @@ def story(function: Callable[[], Story]) -> Callable[[], Story]:
     """Put a function into the demo, in the order of definition."""
     STORIES.append(function)
     return function
+
+
+def timed(estimator: Any, *data: Any) -> tuple[Any, float]:
+    """The fitted estimator, and the seconds that it took."""
+    begin = time.perf_counter()
+    return estimator.fit(*data), time.perf_counter() - begin
+
+
+def side_by_side(images: Mapping[str, Any], *, width: float = 3.1, cmap: str = "gray") -> Any:
+    """Pictures in a line, each under its name, on a new figure."""
+    import matplotlib.pyplot as plt
+
+    shape = next(iter(images.values())).shape
+    size = (width * len(images), width * shape[0] / shape[1] + 0.2)
+    figure, axes = plt.subplots(1, len(images), figsize=size, layout="constrained", squeeze=False)
+    for ax, (title, image) in zip(axes[0], images.items(), strict=True):
+        ax.imshow(image, cmap=cmap, vmin=0, vmax=1)
+        ax.set_title(title)
+        ax.set_axis_off()
+    return figure
