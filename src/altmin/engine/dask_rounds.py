@@ -15,7 +15,6 @@ from concurrent.futures import CancelledError
 from typing import Any, TypeAlias
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from altmin.contract import Algorithm, Block, Round, State, Stats, Take
 from altmin.engine.cursor import Cursor
@@ -25,6 +24,7 @@ from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
 from altmin.engine.sources import Table, clean_rows
+from altmin.engine.threads import one_thread
 
 _TASKS_PER_WORKER = 8
 _RETRIES = 5
@@ -271,7 +271,7 @@ def reduce_group(
 @functools.cache
 def _one_blas_thread() -> Any:
     """Once in a worker, and never undone: the limit is process-wide, so tasks must not toggle it."""
-    return threadpool_limits(1)
+    return one_thread()
 
 
 def _table(names: list[str], *arrays: Any, dtype: str) -> Table:

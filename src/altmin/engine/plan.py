@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_info
 
 from altmin.contract import Info
+from altmin.engine.threads import granted_threads
 
 # Constants rather than the detected cache: another block size gives other bits.
 _BLOCK_BYTES = 2 << 20
@@ -55,7 +55,7 @@ def allowed_threads(n_jobs: int | None) -> int:
     The result doesn't depend on it, so the default is all that the caller's environment grants
     (``OMP_NUM_THREADS``, ``threadpool_limits``, a joblib worker's share).
     """
-    granted = max((pool["num_threads"] for pool in threadpool_info()), default=1)
+    granted = granted_threads()
     if n_jobs is None:
         return granted
     if n_jobs < 0:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
 
 from altmin.contract import Block
 from altmin.engine.dask_source import DaskSource, map_dask
@@ -17,6 +16,7 @@ from altmin.engine.finite import check_finite
 from altmin.engine.plan import make_plan
 from altmin.engine.reduce import map_in_order
 from altmin.engine.sources import AnySource, StreamSource
+from altmin.engine.threads import one_thread
 
 
 def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None) -> Any:
@@ -59,7 +59,7 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
 
     def results() -> Iterator[Any]:
         with ExitStack() as stack:
-            stack.enter_context(threadpool_limits(1))
+            stack.enter_context(one_thread())
             pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
             for _, result in map_in_order(checked, blocks(), pool, 2 * plan.n_threads):
                 yield result

@@ -15,7 +15,6 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from altmin.contract import Algorithm, Done, Round, State, Stats
 from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
@@ -28,6 +27,7 @@ from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.progress import Progress, Silent
 from altmin.engine.sources import AnySource
+from altmin.engine.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class _Run:
 
     def go(self) -> Result:
         with ExitStack() as stack:
-            stack.enter_context(threadpool_limits(1))
+            stack.enter_context(one_thread())
             stack.enter_context(self.flag)
             self.rounds = self._backend(stack)
             self._open_checkpoint()

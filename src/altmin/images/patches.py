@@ -6,18 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.engine.plan import allowed_threads, block_rows
 from altmin.engine.reduce import map_in_order
 from altmin.engine.sources import Table
+from altmin.engine.threads import one_thread
 from altmin.images.frame import check_image
 from altmin.kernels.patches import gather, scatter_add
 
@@ -169,7 +168,7 @@ class Patches(Source):
                 yield Block(index, start, None)
 
         with ExitStack() as stack:
-            stack.enter_context(_blas().limit(limits=1))
+            stack.enter_context(one_thread())
             pool = stack.enter_context(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
             for _, (top, part, mass) in map_in_order(strip, blocks(), pool, 2 * n_threads):
                 canvas[top : top + len(part)] += part
@@ -190,12 +189,6 @@ class Patches(Source):
             for extent, size, s in zip(image.shape[:2], sizes, steps, strict=True)
         )
         return _Grid(image, tops, lefts)
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """BLAS of NumPy, looked for once: a search takes longer than a small image."""
-    return ThreadpoolController()
 
 
 def _flat(image: NDArray[Any]) -> NDArray[Any]:

@@ -76,26 +76,24 @@ def pursue_gram(
     """
     K, L, dtype = gram.shape[0], atoms.shape[1], gram.dtype
     B, R, z = np.empty((L, K), dtype), np.empty((L, L), dtype), np.empty(L, dtype)
-    score, rho, minus = np.zeros(K + 3, dtype), np.empty(K, dtype), np.empty(L, dtype)
+    score, rho, minus = np.zeros(K + 31, dtype), np.empty(K, dtype), np.empty(L, dtype)
     for row in range(alphas.shape[0]):
         alpha, energy = alphas[row], energies[row]
         floor = noise * noise * energy
         rho[:] = 1
+        for k in range(K):
+            score[k] = alpha[k] * alpha[k] * weights[k]
         j = 0
         while j < L and energy > tols[row]:
-            for k in range(K):
-                score[k] = alpha[k] * alpha[k] * weights[k]
-            if optimised:
-                for k in range(K):
-                    score[k] /= rho[k]
             i = _best(score, K)
-            if alpha[i] * alpha[i] <= floor or rho[i] == np.inf:
+            new = rho[i] if optimised else _outside(B, i, j)
+            if alpha[i] * alpha[i] <= floor or not (pivot < new < np.inf):
                 break
             # Column j of the triangle R, and the signal along q_j.
             for m in range(j):
                 R[j, m] = B[m, i]
                 minus[m] = -B[m, i]
-            R[j, j] = np.sqrt(rho[i])
+            R[j, j] = np.sqrt(new)
             z[j] = alpha[i] / R[j, j]
             energy -= z[j] * z[j]
             atoms[row, j] = i
@@ -105,7 +103,12 @@ def pursue_gram(
                 b = B[j - 1]
                 b[:] = gram[i]
                 _add_rows(b, B, minus, j - 1)
-                _step(alpha, rho, b, 1 / R[j - 1, j - 1], z[j - 1], pivot)
+                if optimised:
+                    _step(alpha, rho, b, 1 / R[j - 1, j - 1], z[j - 1], pivot)
+                    for k in range(K):
+                        score[k] = alpha[k] * alpha[k] * weights[k] / rho[k]
+                else:
+                    _step_and_score(alpha, b, 1 / R[j - 1, j - 1], z[j - 1], weights, score)
         _solve(R, z, j, codes[row])
         counts[row] = j
 
@@ -139,7 +142,7 @@ def pursue_masked(
     L, dtype = atoms.shape[1], D.dtype
     seen, b, Q = np.empty((n, K), dtype), np.empty(K, dtype), np.empty((L, n), dtype)
     R, z, x = np.empty((L, L), dtype), np.empty(L, dtype), np.empty(n, dtype)
-    score, alpha = np.zeros(K + 3, dtype), np.empty(K, dtype)
+    score, alpha = np.zeros(K + 31, dtype), np.empty(K, dtype)
     rho, size = np.empty(K, dtype), np.empty(K, dtype)
     for row in range(X.shape[0]):
         n_seen = 0
@@ -210,14 +213,18 @@ def scatter(atoms: Array, codes: Array, counts: Array, out: Array) -> None:
 
 @compiled
 def _best(score: Array, K: int) -> int:
-    """First index of the largest of K scores; the array goes on with at least three zeros."""
-    best0 = best1 = best2 = best3 = score[0]  # four chains: one would wait for itself
-    for k in range(0, K, 4):
-        best0, best1 = max(best0, score[k]), max(best1, score[k + 1])
-        best2, best3 = max(best2, score[k + 2]), max(best3, score[k + 3])
-    best = max(max(best0, best1), max(best2, best3))
-    i = 0
-    while i < K - 1 and score[i] < best:
+    """First index of the largest of K scores; zeros follow up to a multiple of 32.
+
+    The largest of each 32 takes vector instructions; only the chunk that holds it is searched.
+    """
+    best, i = score[0], 0
+    for low in range(0, K, 32):
+        top = score[low]
+        for k in range(low, low + 32):
+            top = max(top, score[k])
+        if top > best:
+            best, i = top, low
+    while score[i] < best:
         i += 1
     return i
 
@@ -248,6 +255,25 @@ def _step(alpha: Array, rho: Array, b: Array, scale: float, z: float, pivot: flo
         rho[k] -= b[k] * b[k]
     for k in range(b.shape[0]):
         rho[k] = rho[k] if rho[k] > pivot else np.inf
+
+
+@compiled
+def _step_and_score(alpha: Array, b: Array, scale: float, z: float, weights: Array, score: Array) -> None:
+    """Scale b, take its part out of alpha, score the atoms (plain OMP: rho of the chosen one is enough)."""
+    for k in range(b.shape[0]):
+        b[k] *= scale
+        left = alpha[k] - z * b[k]
+        alpha[k] = left
+        score[k] = left * left * weights[k]
+
+
+@compiled
+def _outside(B: Array, i: int, n: int) -> float:
+    """What of unit atom i lies outside the span of the n chosen ones (squared)."""
+    left = B.dtype.type(1)
+    for m in range(n):
+        left -= B[m, i] * B[m, i]
+    return left
 
 
 @compiled
