@@ -103,10 +103,10 @@ class Checkpoint:
         self._columns = dict(columns)
         return saved, columns
 
-    def write_if_due(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
-        """Write, unless the last write was so recent that writing would take over 5 % of the time."""
-        if time.perf_counter() >= self._due:
-            self.write(saved, columns)
+    @property
+    def due(self) -> bool:
+        """Whether the last write is long enough ago for the next to take less than 5 % of the time."""
+        return time.perf_counter() >= self._due
 
     def write(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
         """Write now; columns only where they are new."""

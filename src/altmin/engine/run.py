@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 from altmin.contract import Algorithm, Done, Round, State, Stats
 from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
 from altmin.engine.cursor import Cursor
-from altmin.engine.dask_rounds import DaskRounds, active_client
+from altmin.engine.dask_client import active_client
+from altmin.engine.dask_rounds import DaskRounds
 from altmin.engine.dask_source import DaskSource
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.local import LocalRounds
@@ -152,8 +153,8 @@ class _Run:
             self.state = state
             if ended:
                 return ended
-            if self.checkpoint:
-                self.checkpoint.write_if_due(self._saved(), self.rounds.columns)
+            if self.checkpoint and self.checkpoint.due:
+                self.checkpoint.write(self._saved(), self.rounds.columns)
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; the stopping rule of every algorithm."""

@@ -246,7 +246,8 @@ def is_block_list(X: Any) -> bool:
     if not isinstance(X, list | tuple) or not X:
         return False
     first = X[0][0] if isinstance(X[0], tuple) and X[0] else X[0]
-    return getattr(first, "ndim", 0) == 2
+    ndim = getattr(first, "ndim", 0)  # of a delayed block: another delayed thing
+    return isinstance(ndim, int) and ndim == 2
 
 
 def float_dtype(X: Any) -> np.dtype[Any]:
@@ -278,7 +279,9 @@ def clean_rows(part: Any, dtype: np.dtype[Any]) -> Any:
         return part
     if part.ndim == 1 and part.dtype.kind not in "fiub":
         return part
-    return np.ascontiguousarray(part, dtype=dtype)
+    # Also aligned: rows that came over a wire or from an odd offset of a file needn't be, and NumPy
+    # multiplies such arrays by another routine.
+    return np.require(part, dtype, ["C", "A"])
 
 
 def _stack(parts: list[Table]) -> Table:
