@@ -136,3 +136,26 @@ class Checkpoint:
 
     def _column_path(self, name: str, version: int) -> Path:
         return self.folder / f"column-{name}-{version}.altmin"
+
+
+def stream_position(folder: str | os.PathLike[str]) -> int:
+    """After how many rows of its stream the newest sound checkpoint of a folder was written.
+
+    Parameters
+    ----------
+    folder : path-like
+        What ``checkpoint=`` named.
+
+    Returns
+    -------
+    int
+        Give a resumed fit the rows from this number on; 0 where there is no checkpoint.
+    """
+    newest = (-1, 0)
+    for path in Path(folder).glob("checkpoint-?.altmin"):
+        try:
+            saved, _ = read_container(path)
+        except ContainerError:
+            continue
+        newest = max(newest, (saved.n_rounds, saved.position))
+    return newest[1]
