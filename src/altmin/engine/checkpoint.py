@@ -67,6 +67,8 @@ class Checkpoint:
         self.folder = Path(folder)
         self.key = key
         self.folder.mkdir(parents=True, exist_ok=True)
+        for unfinished in self.folder.glob(".*.altmin.*.tmp"):  # of a fit that was killed while it wrote
+            unfinished.unlink(missing_ok=True)
         self._columns: dict[str, Any] = {}
         self._versions: dict[str, int] = {}
         self._turn = 0
