@@ -107,3 +107,66 @@ def test_a_checkpoint_moves_between_laptop_and_cluster(client, tmp_path):
     X = da.from_array(PROBLEM.X, chunks=(900, 200))
     model = AND(8, max_iter=12, checkpoint=tmp_path).fit(X)
     np.testing.assert_array_equal(model.components_, AND(8, max_iter=12).fit(PROBLEM.X).components_)
+
+
+def test_arrays_at_odd_addresses_give_the_same_bits():
+    """What comes over a wire need not be aligned, and NumPy multiplies such arrays by another routine."""
+    from altmin.algorithms.one_pass import OnePass
+    from altmin.contract import All, Round
+    from altmin.engine import open_source
+    from altmin.engine.dask_rounds import reduce_group
+    from altmin.engine.sources import Table
+
+    def at_odd_address(array):
+        moved = np.frombuffer(b"?" + array.tobytes(), np.uint8)[1:].view(array.dtype).reshape(array.shape)
+        assert not moved.flags.aligned
+        return moved
+
+    def sums(map_rows, table, state):
+        step = Round(map_rows, rows=All())
+        return reduce_group((machine, state, step), table, {}, (0, 0, 512), (0, 0), False)[0]
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((2000, 13)), rng.standard_normal(2000)
+    machine = OnePass(2)
+    state = machine.init(open_source(X).info, 0)
+    for _ in range(3):
+        step = machine.next_round(state)
+        (_, there), *_ = sums(step.map, Table(at_odd_address(X), at_odd_address(y)), state)
+        (_, here), *_ = sums(step.map, Table(X, y), state)
+        assert str(there) == str(here)
+        for name in here:
+            if isinstance(here[name], np.ndarray):
+                np.testing.assert_array_equal(there[name], here[name])
+        state = machine.update(state, here)
+    moved = open_source([at_odd_address(X[:900]), X[900:]])
+    assert moved.read(0, 512).X.flags.aligned
+
+
+def test_delayed_blocks_may_bring_their_targets():
+    import dask
+
+    from altmin import FactorizationMachineRegressor
+    from altmin.datasets import make_quadratic
+
+    problem = make_quadratic(3000, 6, 1, random_state=0)
+    cuts = [0, 700, 701, 3000]
+    blocks = [
+        dask.delayed((problem.X[a:b], problem.y[a:b]), traverse=False) for a, b in itertools.pairwise(cuts)
+    ]
+    there = FactorizationMachineRegressor(1, random_state=0, max_iter=4).fit(blocks)
+    here = FactorizationMachineRegressor(1, random_state=0, max_iter=4).fit(problem.X, problem.y)
+    np.testing.assert_array_equal(there.coef_, here.coef_)
+
+
+def test_codes_of_a_dask_array_are_those_of_the_array():
+    from altmin import ApproximateDictionaryLearning
+    from altmin.datasets import make_planted_sparse
+
+    X = make_planted_sparse(900, 16, 24, 2, 0.05, random_state=0).X
+    settings = {"n_nonzero_coefs": 2, "random_state": 0, "max_iter": 3, "peeling": "sampled"}
+    here = ApproximateDictionaryLearning(24, **settings).fit(X)
+    there = ApproximateDictionaryLearning(24, **settings).fit(da.from_array(X, chunks=(200, 7)))
+    np.testing.assert_array_equal(there.components_, here.components_)
+    assert (there.codes_ != here.codes_).nnz == 0
+    np.testing.assert_array_equal(there.outlier_scores_, here.outlier_scores_)

@@ -3,7 +3,7 @@
 from altmin.engine.outcome import Outcome
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.progress import make_progress
-from altmin.engine.rows import map_rows
+from altmin.engine.rows import collect_rows, map_rows
 from altmin.engine.run import Result, Settings, run
 from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, open_source
 
@@ -16,6 +16,7 @@ __all__ = [
     "Source",
     "SourceError",
     "StreamSource",
+    "collect_rows",
     "make_plan",
     "make_progress",
     "map_rows",

@@ -67,6 +67,8 @@ class Checkpoint:
         self.folder = Path(folder)
         self.key = key
         self.folder.mkdir(parents=True, exist_ok=True)
+        for unfinished in self.folder.glob(".*.altmin.*.tmp"):  # of a fit that was killed while it wrote
+            unfinished.unlink(missing_ok=True)
         self._columns: dict[str, Any] = {}
         self._versions: dict[str, int] = {}
         self._turn = 0
@@ -103,10 +105,10 @@ class Checkpoint:
         self._columns = dict(columns)
         return saved, columns
 
-    def write_if_due(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
-        """Write, unless the last write was so recent that writing would take over 5 % of the time."""
-        if time.perf_counter() >= self._due:
-            self.write(saved, columns)
+    @property
+    def due(self) -> bool:
+        """Whether the last write is long enough ago for the next to take less than 5 % of the time."""
+        return time.perf_counter() >= self._due
 
     def write(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
         """Write now; columns only where they are new."""
@@ -136,3 +138,26 @@ class Checkpoint:
 
     def _column_path(self, name: str, version: int) -> Path:
         return self.folder / f"column-{name}-{version}.altmin"
+
+
+def stream_position(folder: str | os.PathLike[str]) -> int:
+    """After how many rows of its stream the newest sound checkpoint of a folder was written.
+
+    Parameters
+    ----------
+    folder : path-like
+        What ``checkpoint=`` named.
+
+    Returns
+    -------
+    int
+        Give a resumed fit the rows from this number on; 0 where there is no checkpoint.
+    """
+    newest = (-1, 0)
+    for path in Path(folder).glob("checkpoint-?.altmin"):
+        try:
+            saved, _ = read_container(path)
+        except ContainerError:
+            continue
+        newest = max(newest, (saved.n_rounds, saved.position))
+    return newest[1]

@@ -13,18 +13,22 @@ from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, 
 class Cursor:
     """Where a run stands in its data, and the blocks of each round."""
 
-    def __init__(self, source: AnySource, block_rows: int, seed: int) -> None:
+    def __init__(self, source: AnySource, block_rows: int, seed: int, position: int = 0) -> None:
         self.source, self.block_rows, self.seed = source, block_rows, seed
-        self.position = self.epoch = self.seen = 0
-        self.batch = (0, 0)
+        self.position = self._checked = self.seen = position
+        self.epoch = 0
+        self.batch = (position, position)
         self.kept: Table | None = None
-        self._checked = 0
-        self._before = (0, 0, (0, 0))
+        self._before = (self.position, self.epoch, self.batch)
 
     def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
         """Go on where a checkpoint was."""
         self.seed = seed
+        if isinstance(self.source, StreamSource):
+            self.source.resume(position)
+            batch = (position, position)  # its rows are gone
         self.position, self.epoch, self.batch = position, epoch, batch
+        self.seen = max(self.seen, position)
         self._before = (position, epoch, batch)
 
     def step_back(self) -> None:

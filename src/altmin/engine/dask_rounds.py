@@ -9,42 +9,32 @@ has the columns made again by the rounds that wrote them, and retries the round.
 
 from __future__ import annotations
 
-import functools
 import time
+from collections.abc import Callable
 from concurrent.futures import CancelledError
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from altmin.contract import Algorithm, Block, Round, State, Stats, Take
+from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.cursor import Cursor
+from altmin.engine.dask_client import aligned, one_blas_thread
 from altmin.engine.dask_source import DaskSource
 from altmin.engine.finite import check_finite
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
 from altmin.engine.sources import Table, clean_rows
-from altmin.engine.threads import one_thread
 
 _TASKS_PER_WORKER = 8
 _RETRIES = 5
+_REPLAYED = 32  # rounds at most that are run again to make lost columns
 _POLL_SECONDS = 0.2
 
+T = TypeVar("T")
 
 Columns: TypeAlias = dict[str, dict[tuple[int, int], Any]]
 """Name to futures of the column's parts, by first row and end of a group."""
-
-
-def active_client() -> Any:
-    """The active ``distributed`` client, or None: then rounds run here, chunk by chunk."""
-    try:
-        from distributed import get_client
-    except ImportError:
-        return None
-    try:
-        return get_client()
-    except ValueError:
-        return None
 
 
 class DaskRounds:
@@ -73,16 +63,14 @@ class DaskRounds:
         self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self._parts: dict[tuple[int, int], Any] = {}
         self._columns: Columns = {}
+        self._gathered: dict[str, tuple[Any, np.ndarray]] = {}
         self._restored: dict[str, np.ndarray] = {}
         self._writers: list[tuple[Algorithm, State, Round, int]] = []
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
-        """The columns, brought to the driver (for a checkpoint)."""
-        return {
-            name: np.concatenate(self._client.gather([groups[key] for key in sorted(groups)]))
-            for name, groups in self._columns.items()
-        }
+        """The columns, brought to the driver (for a checkpoint); each version travels once."""
+        return self._surviving(self._gather_columns, _no_watch)
 
     @columns.setter
     def columns(self, columns: dict[str, np.ndarray]) -> None:
@@ -96,36 +84,53 @@ class DaskRounds:
             for name, column in columns.items()
         }
 
+    def _gather_columns(self) -> dict[str, np.ndarray]:
+        for name, groups in self._columns.items():
+            if self._gathered.get(name, (None,))[0] is not groups:
+                parts = self._client.gather([groups[key] for key in sorted(groups)])
+                self._gathered[name] = groups, np.concatenate(parts)
+        return {name: column for name, (_, column) in self._gathered.items()}
+
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round, the same bits as :class:`altmin.engine.local.LocalRounds` gives."""
         if isinstance(step.rows, Take):
             self._local.columns = self.columns if step.reads else {}
             return self._local.reduce(algorithm, state, step, number, watch)
         span = self._cursor.span(step)
-        intact, attempt = True, 0
-        while True:
-            try:
-                if not intact:
-                    self._rebuild_columns(watch)
-                stats, written = self._attempt(algorithm, state, step, span, number, watch)
-                break
-            except _losses():
-                intact, attempt = False, attempt + 1
-                if attempt > _RETRIES:
-                    raise
-                self._parts.clear()
-                time.sleep(_POLL_SECONDS * attempt)
+        if not isinstance(step.rows, All):  # a batch: only Same looks at it again
+            self._parts = {key: part for key, part in self._parts.items() if span[0] <= key[0] < span[1]}
+
+        def attempt() -> tuple[Stats, Columns]:
+            return self._attempt(algorithm, state, step, span, number, watch)
+
+        stats, written = self._surviving(attempt, watch)
         if written:
             self._columns = {**self._columns, **written}
             self._remember(algorithm, state, step, number)
         self._cursor.finished(step)
         return stats
 
+    def _surviving(self, action: Callable[[], T], watch: Watch) -> T:
+        """Do it; where a worker took something with it, bring that back and do it again."""
+        for attempt in range(_RETRIES + 1):
+            try:
+                if attempt:
+                    self._rebuild_columns(watch)
+                return action()
+            except _losses():
+                if attempt == _RETRIES:
+                    raise
+                self._parts.clear()
+                time.sleep(_POLL_SECONDS * (attempt + 1))
+        raise AssertionError("unreachable")
+
     def _remember(self, algorithm: Algorithm, state: State, step: Round, number: int) -> None:
         """Keep how the columns came about: rounds are pure, so lost columns can be made again."""
         if not step.reads:
             self._writers = [old for old in self._writers if set(old[2].writes) - set(step.writes)]
         self._writers.append((algorithm, state, step, number))
+        if len(self._writers) > _REPLAYED:  # each column depends on the one before: too long to replay
+            self._restored, self._writers = self.columns, []
 
     def _rebuild_columns(self, watch: Watch) -> None:
         """Make the columns again, from a checkpoint's or from the rounds that wrote them."""
@@ -162,7 +167,7 @@ class DaskRounds:
         try:
             for index, future in enumerate(sums):
                 self._await(future, index / len(sums), watch)
-                for level, stats in future.result():
+                for level, stats in aligned(future.result()):
                     tree.push(stats, level)
         except BaseException:
             client.cancel([*sums, *tasks])
@@ -206,8 +211,6 @@ class DaskRounds:
             names, arrays = list(lazy), [value.rechunk(value.shape) for value in lazy.values()]
             futures = self._client.compute([array.to_delayed().ravel()[0] for array in arrays])
             found = self._client.submit(_table, names, *futures, dtype=self._source.dtype.str, pure=False)
-            if self._cursor.batch != (0, 0):  # a batch of a stream: looked at once or twice
-                self._parts.clear()
             self._parts[low, high] = found
         return self._parts[low, high]
 
@@ -244,8 +247,10 @@ def reduce_group(
     written : dict
         The columns that the round writes, for these rows.
     """
-    _one_blas_thread()
-    algorithm, state, step = shared
+    one_blas_thread()
+    algorithm, state, step = aligned(shared[0]), aligned(shared[1]), shared[2]
+    columns = {name: np.require(column, requirements="A") for name, column in columns.items()}
+    data = data and data.each(lambda part: np.require(part, requirements="A"))
     start, first, block_rows = place
     n_rows = data.n_rows if data is not None else len(next(iter(columns.values())))
     tree = Tree()
@@ -268,10 +273,8 @@ def reduce_group(
     return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
 
 
-@functools.cache
-def _one_blas_thread() -> Any:
-    """Once in a worker, and never undone: the limit is process-wide, so tasks must not toggle it."""
-    return one_thread()
+def _no_watch(share: float) -> None:
+    pass
 
 
 def _table(names: list[str], *arrays: Any, dtype: str) -> Table:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Info
+from altmin.engine.dask_client import active_client, one_blas_thread
 from altmin.engine.finite import check_finite
 from altmin.engine.sources import Source, SourceError, Table, clean_rows, float_dtype
 
@@ -24,6 +25,7 @@ class DaskSource(Source):
         self.dtype = float_dtype(table.X)
         self.pieces = [table]
         self.bounds = np.array([0, int(table.X.shape[0])])
+        self._taken: tuple[NDArray[np.intp], Table] | None = None
 
     @property
     def info(self) -> Info:
@@ -41,8 +43,10 @@ class DaskSource(Source):
         return self._compute(self.table.rows(slice(start, stop)))
 
     def take(self, ids: NDArray[np.intp]) -> Table:
-        """The rows with these numbers, computed."""
-        return self._compute(self.table.rows(ids))
+        """The rows with these numbers, computed; the last sample is kept, as rounds look at it again."""
+        if self._taken is None or not np.array_equal(self._taken[0], ids):
+            self._taken = ids, self._compute(self.table.rows(ids))
+        return self._taken[1]
 
     def _compute(self, part: Table) -> Table:
         import dask
@@ -64,7 +68,7 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     Parameters
     ----------
     X : dask array or list of delayed blocks
-        The data; the shapes of delayed blocks are computed first.
+        The data; delayed blocks may be tuples (X, y) or (X, y, weight). Their shapes are computed first.
     y, weight, second : dask array, ndarray or None
         Aligned with the rows of X.
 
@@ -76,7 +80,8 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     import dask.array as da
 
     if isinstance(X, list | tuple):
-        X = _from_delayed(X)
+        X, *brought = _from_delayed(X)
+        y, weight = (*brought, *(y, weight)[len(brought) :])
     if X.ndim != 2:
         raise SourceError(f"X: the dask array has {X.ndim} dimension(s); 2 are needed")
     if math.isnan(X.shape[0]):
@@ -125,10 +130,81 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
     return da.map_blocks(apply, X, chunks=chunks, dtype=source.dtype, drop_axis=drop)
 
 
-def _from_delayed(blocks: Any) -> Any:
+def collect_dask(call: Callable[[Block], Any], source: DaskSource, block_rows: int, n_rows: int) -> list[Any]:
+    """Results of ``call`` for the blocks of the grid, computed where the rows are and brought here.
+
+    Parameters
+    ----------
+    call : callable
+        Block to array with as many rows.
+    source : DaskSource
+        The data.
+    block_rows : int
+        Rows of a block.
+    n_rows : int
+        How many rows, from the first one on.
+
+    Returns
+    -------
+    list of arrays
+        In the order of the rows.
+    """
+    import dask
+
+    task, shared = dask.delayed(_call_blocks, pure=False), dask.delayed(call, pure=False)
+    on_workers = active_client() is not None
+    size = block_rows * max(int(np.median(source.table.X.chunks[0])) // block_rows, 1)
+    tasks = []
+    for low in range(0, n_rows, size):
+        part = source.table.rows(slice(low, min(low + size, n_rows)))
+        pieces = {
+            name: value.rechunk(value.shape).to_delayed().ravel()[0]
+            for name, value in vars(part).items()
+            if value is not None
+        }
+        tasks.append(task(shared, pieces, (low, block_rows), source.dtype.str, on_workers))
+    return [result for results in dask.compute(*tasks) for result in results]
+
+
+def _call_blocks(
+    call: Callable[[Block], Any], pieces: dict[str, Any], place: tuple[int, int], dtype: str, on_worker: bool
+) -> list[Any]:
+    if on_worker:
+        one_blas_thread()
+    start, block_rows = place
+    table = Table(**pieces).each(lambda part: clean_rows(np.asarray(part), np.dtype(dtype)))
+    results = []
+    for low in range(0, table.n_rows, block_rows):
+        part = table.rows(slice(low, low + block_rows))
+        index = (start + low) // block_rows
+        block = Block(index, start + low, part.X, part.y, part.weight, part.second)
+        check_finite(block)
+        results.append(call(block))
+    return results
+
+
+def _from_delayed(blocks: Any) -> tuple[Any, ...]:
+    """Dask arrays of X, and of y and weights where the delayed blocks are tuples."""
     import dask
     import dask.array as da
 
-    facts = dask.compute(*(dask.delayed(lambda b: (b.shape, b.dtype))(block) for block in blocks))
-    arrays = [da.from_delayed(block, *fact) for block, fact in zip(blocks, facts, strict=True)]
-    return da.concatenate(arrays)
+    facts = dask.compute(*(dask.delayed(_facts)(block) for block in blocks))
+    widths = {len(fact) for fact in facts}
+    if len(widths) > 1:
+        raise SourceError(f"X: the delayed blocks have {sorted(widths)} parts; they must agree")
+    select = dask.delayed(_select)
+    return tuple(
+        da.concatenate(
+            [da.from_delayed(select(block, i), *fact[i]) for block, fact in zip(blocks, facts, strict=True)]
+        )
+        for i in range(widths.pop())
+    )
+
+
+def _facts(block: Any) -> list[tuple[Any, Any]]:
+    parts = [np.asarray(part) for part in (block if isinstance(block, tuple) else (block,))]
+    return [(part.shape, part.dtype) for part in parts]
+
+
+def _select(block: Any, number: int) -> Any:
+    return np.asarray(block[number] if isinstance(block, tuple) else block)

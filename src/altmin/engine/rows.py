@@ -11,16 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
-from altmin.engine.dask_source import DaskSource, map_dask
+from altmin.engine.dask_source import DaskSource, collect_dask, map_dask
 from altmin.engine.finite import check_finite
-from altmin.engine.plan import make_plan
+from altmin.engine.plan import Plan, make_plan
 from altmin.engine.reduce import map_in_order
-from altmin.engine.sources import AnySource, StreamSource
+from altmin.engine.sources import AnySource, Source, StreamSource
 from altmin.engine.threads import one_thread
 
 
 def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None) -> Any:
-    """Results of ``call`` for each block, stacked in row order; a generator of them for a stream.
+    """Results of ``call`` for new data: an array, a generator for a stream, a lazy array for Dask.
 
     Parameters
     ----------
@@ -38,33 +38,64 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
     """
     if isinstance(source, DaskSource):
         return map_dask(call, source)
-    plan = make_plan(source.info, n_jobs)
+    if isinstance(source, StreamSource):
+        return _results(call, source, make_plan(source.info, n_jobs))
+    return collect_rows(call, source, n_jobs)
 
+
+def collect_rows(
+    call: Callable[[Block], Any], source: Source, n_jobs: int | None = None, n_rows: int | None = None
+) -> Any:
+    """Results of ``call`` for the blocks of the grid, stacked here: codes of the rows of a fit.
+
+    Parameters
+    ----------
+    call : callable
+        Block to array (or CSR array) with as many rows.
+    source : Source
+        The data; NaN and Inf are refused. A dask array's rows stay where they are, results travel.
+    n_jobs : int or None
+        Threads.
+    n_rows : int or None
+        The first so many rows alone; None is all of them.
+
+    Returns
+    -------
+    ndarray or csr_array
+        The same bits wherever the rows were.
+    """
+    plan = make_plan(source.info, n_jobs)
+    n_rows = source.n_rows if n_rows is None else min(n_rows, source.n_rows)
+    if isinstance(source, DaskSource):
+        with one_thread():
+            parts = collect_dask(call, source, plan.block_rows, n_rows)
+    else:
+        parts = list(_results(call, source, plan, n_rows))
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows: int = 0) -> Iterator[Any]:
     def checked(block: Block) -> Any:
         check_finite(block)
         return call(block)
 
-    def blocks() -> Iterator[Block]:
-        start = index = 0
-        while True:
-            if isinstance(source, StreamSource):
-                table = source.pull(plan.block_rows)
-            else:
-                stop = min(start + plan.block_rows, source.n_rows)
-                table = source.read(start, stop) if stop > start else None
-            if table is None:
-                return
-            yield Block(index, start, table.X, table.y, table.weight, table.second)
-            start, index = start + table.n_rows, index + 1
+    with ExitStack() as stack:
+        stack.enter_context(one_thread())
+        pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
+        blocks = _blocks(source, plan.block_rows, n_rows)
+        for _, result in map_in_order(checked, blocks, pool, 2 * plan.n_threads):
+            yield result
 
-    def results() -> Iterator[Any]:
-        with ExitStack() as stack:
-            stack.enter_context(one_thread())
-            pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
-            for _, result in map_in_order(checked, blocks(), pool, 2 * plan.n_threads):
-                yield result
 
-    if isinstance(source, StreamSource):
-        return results()
-    parts = list(results())
-    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+def _blocks(source: AnySource, block_rows: int, n_rows: int) -> Iterator[Block]:
+    start = index = 0
+    while True:
+        if isinstance(source, StreamSource):
+            table = source.pull(block_rows)
+        else:
+            stop = min(start + block_rows, n_rows)
+            table = source.read(start, stop) if stop > start else None
+        if table is None:
+            return
+        yield Block(index, start, table.X, table.y, table.weight, table.second)
+        start, index = start + table.n_rows, index + 1

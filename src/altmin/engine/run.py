@@ -16,17 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from altmin.contract import Algorithm, Done, Round, State, Stats
+from altmin.contract import Algorithm, Done, Round, Same, State, Stats
 from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
 from altmin.engine.cursor import Cursor
-from altmin.engine.dask_rounds import DaskRounds, active_client
+from altmin.engine.dask_client import active_client
+from altmin.engine.dask_rounds import DaskRounds
 from altmin.engine.dask_source import DaskSource
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.local import LocalRounds
 from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.progress import Progress, Silent
-from altmin.engine.sources import AnySource
+from altmin.engine.sources import AnySource, StreamSource
 from altmin.engine.threads import one_thread
 
 
@@ -35,7 +36,8 @@ class Settings:
     """What a user may change without changing the problem.
 
     ``tol`` stops a fit whose ``change`` stayed below it for ``patience`` iterations running; 0 leaves
-    stopping to the algorithm. Without a ``seed`` one is drawn; a checkpoint remembers which.
+    stopping to the algorithm. Without a ``seed`` one is drawn; a checkpoint remembers which. Batches
+    start at the row ``begin``.
     """
 
     max_iter: int = 100
@@ -45,11 +47,14 @@ class Settings:
     checkpoint: str | PathLike[str] | None = None
     progress: Progress = field(default_factory=Silent)
     seed: int | None = None
+    begin: int = 0
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came out: the last state, how it ended, one history row an iteration, and the plan."""
+    """What came out: the last state, how it ended, one history row an iteration, the plan, and the row
+    before which the next batch would have begun.
+    """
 
     state: State
     outcome: Outcome
@@ -57,6 +62,7 @@ class Result:
     n_iter: int
     n_rows_seen: int
     plan: Plan
+    position: int
 
 
 def run(
@@ -99,7 +105,7 @@ class _Run:
         self.state = algorithm.init(info, seed) if state is None else state
         self.history: list[dict[str, Any]] = []
         self.n_iter = self.n_rounds = 0
-        self.cursor = Cursor(source, self.plan.block_rows, seed)
+        self.cursor = Cursor(source, self.plan.block_rows, seed, settings.begin)
         self.begun = time.perf_counter()
         self.checkpoint: Checkpoint | None = None
         self.flag = InterruptFlag()
@@ -109,17 +115,20 @@ class _Run:
             stack.enter_context(one_thread())
             stack.enter_context(self.flag)
             self.rounds = self._backend(stack)
+            if isinstance(self.source, StreamSource):
+                self.source.watch = self.flag.check
             self._open_checkpoint()
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
             done = self._iterate()
-            if self.checkpoint:
+            if self.checkpoint and self._resumable(self.algorithm.next_round(self.state)):
                 self.checkpoint.write(self._saved(), self.rounds.columns)
             self.state = self.algorithm.finish(self.state)
             while not isinstance(closing := self.algorithm.next_round(self.state), Done):
                 self.state = self.algorithm.update(self.state, self._reduce(closing, interruptible=False))
             outcome = make_outcome(done.outcome, done.message)
             self.settings.progress.end(str(outcome))
-        return Result(self.state, outcome, self.history, self.n_iter, self.cursor.seen, self.plan)
+        cursor = self.cursor
+        return Result(self.state, outcome, self.history, self.n_iter, cursor.seen, self.plan, cursor.position)
 
     def _backend(self, stack: ExitStack) -> LocalRounds | DaskRounds:
         """Where rounds run: on the active Dask client for a dask array, in threads here otherwise."""
@@ -136,6 +145,8 @@ class _Run:
                 return step
             if self.n_iter >= self.settings.max_iter:
                 return Done("max_iter")
+            if self.checkpoint and self.checkpoint.due and self.n_rounds and self._resumable(step):
+                self.checkpoint.write(self._saved(), self.rounds.columns)
             try:
                 stats = self._reduce(step, interruptible=True)
             except Stopped:
@@ -152,8 +163,11 @@ class _Run:
             self.state = state
             if ended:
                 return ended
-            if self.checkpoint:
-                self.checkpoint.write_if_due(self._saved(), self.rounds.columns)
+
+    def _resumable(self, step: Round | Done) -> bool:
+        """Whether the round could be run after a resume: a stream's last rows can't be seen again."""
+        one_way = isinstance(self.source, StreamSource)
+        return not (one_way and isinstance(step, Round) and isinstance(step.rows, Same))
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; the stopping rule of every algorithm."""
@@ -186,7 +200,8 @@ class _Run:
         settings = self.settings
         if settings.checkpoint is None:
             return
-        key = problem_key(self.algorithm, self.plan.block_rows, self.source.fingerprint(), settings.seed)
+        data = self.source.fingerprint() + (f" from row {settings.begin}" if settings.begin else "")
+        key = problem_key(self.algorithm, self.plan.block_rows, data, settings.seed)
         self.checkpoint = Checkpoint(settings.checkpoint, key)
         found = self.checkpoint.load()
         if found:

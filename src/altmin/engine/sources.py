@@ -9,6 +9,7 @@ so how the data were cut leaves no trace in the result.
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +24,7 @@ from altmin.contract import Info
 from altmin.io.tables import RowReader, TableError, open_tables
 
 _FINGERPRINT_ROWS = 64
+_POLL_SECONDS = 0.1
 
 
 class SourceError(ValueError):
@@ -131,13 +133,16 @@ class StreamSource:
     """A one-way iterator of blocks: each row is seen once.
 
     Blocks are 2-D arrays, or tuples (X, y) or (X, y, weight). ``pull(n)`` gives the next n rows
-    whatever the heights of the blocks; what is left of a block waits for the next call.
+    whatever the heights of the blocks; what is left of a block waits for the next call. A queue is
+    read until it gives None. ``watch`` is called while a queue is empty, and may raise.
     """
 
     replayable = False
 
-    def __init__(self, blocks: Iterable[Any]) -> None:
-        self._blocks: Iterator[Any] = iter(blocks)
+    def __init__(self, blocks: Any) -> None:
+        self.watch: Callable[[], None] = lambda: None
+        self._origin = blocks
+        self._blocks: Iterator[Any] = self._from_queue(blocks) if is_queue(blocks) else iter(blocks)
         self.position = 0
         first = self._fetch()
         if first is None:
@@ -176,6 +181,34 @@ class StreamSource:
         self._waiting.insert(0, rows)
         self.position -= rows.n_rows
 
+    def resume(self, position: int) -> None:
+        """Go on after so many rows: there, if the blocks can ``seek``; else with what comes, and say so."""
+        self.position = position
+        if hasattr(self._origin, "seek"):
+            self._origin.seek(position)
+            self._blocks, self._waiting = iter(self._origin), []
+        else:
+            warnings.warn(
+                f"the checkpoint was written after row {position:,} of a one-way stream: the rows that come "
+                "now are taken for those after it. The fit ends in the bits of one that never stopped if "
+                "they are; give an iterable with a method seek(row), a file or an array to have it so",
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def _from_queue(self, queue: Any) -> Iterator[Any]:
+        from queue import Empty
+
+        while True:
+            try:
+                block = queue.get(timeout=_POLL_SECONDS)
+            except Empty:
+                self.watch()
+                continue
+            if block is None:
+                return
+            yield block
+
     def fingerprint(self) -> str:
         """A stream cannot be told from another before it was read: only its shape is known."""
         return f"stream of {self.info.n_features} features, {self.dtype}"
@@ -201,9 +234,9 @@ def open_source(
 
     Parameters
     ----------
-    X : ndarray, memmap, sparse, path, list of blocks, or iterable of blocks
+    X : ndarray, memmap, sparse, path, list of blocks, iterable of blocks or queue
         A path of a .npy, .npz, .parquet or .zarr table, or of a folder of them. A list (or tuple) of 2-D
-        blocks can be read again; any other iterable is a one-way stream.
+        blocks can be read again; any other iterable, and a queue that ends in None, is a one-way stream.
         Blocks may be tuples (X, y) or (X, y, weight).
     y, weight : ndarray or None
         Aligned with the rows of X, where X is not itself made of tuples.
@@ -236,9 +269,14 @@ def open_source(
         X = _tidy(X)
         table = Table(X, y, weight, None if second is None else _tidy(second))
         return Source([table], float_dtype(X))
-    if isinstance(X, Iterable):
+    if isinstance(X, Iterable) or is_queue(X):
         return StreamSource(X)
     raise SourceError(f"X: a {type(X).__name__} is neither an array, a path, nor an iterable of blocks")
+
+
+def is_queue(X: Any) -> bool:
+    """Whether X is a queue (of threads or processes) that others put blocks into."""
+    return hasattr(X, "get") and hasattr(X, "put")
 
 
 def is_block_list(X: Any) -> bool:
@@ -246,7 +284,8 @@ def is_block_list(X: Any) -> bool:
     if not isinstance(X, list | tuple) or not X:
         return False
     first = X[0][0] if isinstance(X[0], tuple) and X[0] else X[0]
-    return getattr(first, "ndim", 0) == 2
+    ndim = getattr(first, "ndim", 0)  # of a delayed block: another delayed thing
+    return isinstance(ndim, int) and ndim == 2
 
 
 def float_dtype(X: Any) -> np.dtype[Any]:
@@ -278,7 +317,9 @@ def clean_rows(part: Any, dtype: np.dtype[Any]) -> Any:
         return part
     if part.ndim == 1 and part.dtype.kind not in "fiub":
         return part
-    return np.ascontiguousarray(part, dtype=dtype)
+    # Also aligned: rows that came over a wire or from an odd offset of a file needn't be, and NumPy
+    # multiplies such arrays by another routine.
+    return np.require(part, dtype, ["C", "A"])
 
 
 def _stack(parts: list[Table]) -> Table:

@@ -33,7 +33,7 @@ from altmin.engine import (
     run,
 )
 from altmin.engine.dask_source import is_dask, open_dask
-from altmin.engine.sources import is_block_list
+from altmin.engine.sources import is_block_list, is_queue
 from altmin.estimators._callbacks import CallbackSupportMixin, with_callbacks
 from altmin.estimators._notebook import NotebookMixin
 
@@ -226,7 +226,8 @@ def _all_or_nothing(method: Any) -> Any:
 
 
 def _is_stream(X: Any) -> bool:
-    return not hasattr(X, "shape") and not hasattr(X, "__len__") and hasattr(X, "__iter__")
+    one_way = hasattr(X, "__iter__") and not hasattr(X, "__len__")
+    return not hasattr(X, "shape") and (one_way or is_queue(X))
 
 
 def _target(values: Any) -> Any:

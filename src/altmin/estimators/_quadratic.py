@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from altmin.contract import Info
+from altmin.engine.dask_source import is_dask
 from altmin.engine.sources import is_block_list
 from altmin.guarantees.factorization_machine import prequential_ratio
 
@@ -42,7 +43,8 @@ def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
         The target.
     """
     if y is None:
-        brings = is_block_list(X) or not (hasattr(X, "shape") or isinstance(X, str | Path | list))
+        delayed = isinstance(X, list | tuple) and is_dask(X)
+        brings = delayed or is_block_list(X) or not (hasattr(X, "shape") or isinstance(X, str | Path | list))
         if brings:
             return None
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")

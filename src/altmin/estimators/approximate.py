@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from altmin.algorithms.peel_plan import practical_plan, theory_draws, theory_dro
 from altmin.algorithms.rows import squares_left, unit_rows
 from altmin.algorithms.sweeps import SweepPlan
 from altmin.contract import Block
-from altmin.engine import AnySource, map_rows
+from altmin.engine import AnySource, Source, collect_rows
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.approximate_evidence import fitted_quantities, gather_evidence, sparsity
 from altmin.guarantees.approximate import cheap_report, full_report, plausible_atoms
@@ -184,7 +184,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         result = self._run(algorithm, source)
         self._set_run(result)
         self._set_components(algorithm, result.state)
-        self._set_codes(source)
+        self._set_codes(cast(Source, source))  # a one-way stream was refused by the run
         self.guarantee_ = cheap_report(fitted_quantities(self, result.state.figures))
         return self
 
@@ -255,9 +255,9 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self.reconstruction_err_ = float(np.sqrt(figures["residual"]))
         self._coder = replace(algorithm, start=None)
 
-    def _set_codes(self, source: AnySource) -> None:
+    def _set_codes(self, source: Source) -> None:
         """Codes and outlier scores of the training rows, by the coder of ``transform``."""
-        found = map_rows(self._coded, source, self.n_jobs)
+        found = collect_rows(self._coded, source, self.n_jobs)
         self.codes_ = found[:, :-1].tocsr()
         self.outlier_scores_ = found[:, [-1]].toarray().ravel()
         n = len(self.outlier_scores_)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from altmin.algorithms.rows import unit_rows
-from altmin.engine import AnySource, Source, SourceError, map_rows
+from altmin.engine import AnySource, Source, SourceError, collect_rows
 from altmin.guarantees.approximate import Fitted, Stability
 from altmin.metrics.matching import sine_errors
 
@@ -81,7 +81,7 @@ def gather_evidence(model: Any, source: AnySource) -> Stability:
 
 def independent_halves(source: Source, seed: int) -> list[NDArray[np.intp]]:
     """Row numbers of two random halves; near-duplicates stay in one of them."""
-    keys = map_rows(lambda block: np.round(unit_rows(block.X)[0] / _SAME).astype(np.int16), source)
+    keys = collect_rows(lambda block: np.round(unit_rows(block.X)[0] / _SAME).astype(np.int16), source)
     group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
     side = np.random.default_rng(seed).permutation(group.max() + 1) % 2
     halves = [np.flatnonzero(side[group] == number) for number in (0, 1)]
@@ -92,7 +92,7 @@ def independent_halves(source: Source, seed: int) -> list[NDArray[np.intp]]:
 
 def gaussian_surrogate(source: Source, seed: int) -> NDArray[Any]:
     """Gaussian rows, as many, with the covariance of the data: nothing in them is sparse."""
-    rows = map_rows(lambda block: np.asarray(_dense(block.X), np.float64), source)
+    rows = collect_rows(lambda block: np.asarray(_dense(block.X), np.float64), source)
     root = np.linalg.qr(rows, mode="r") / np.sqrt(len(rows))
     return np.random.default_rng([seed, 3]).standard_normal((len(rows), len(root))) @ root
 

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from altmin.algorithms.one_pass import OnePass
 from altmin.algorithms.quadratic import symmetric_eigen
 from altmin.contract import Block
-from altmin.engine import Source, map_rows, open_source
+from altmin.engine import Source, collect_rows, open_source
 from altmin.estimators._base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators._quadratic import auto_batch
 
@@ -145,7 +145,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             )
         result, self.centre_, self.directions_ = self._find_directions(source, codes, len(classes))
         self._units = np.ones(1)
-        features = map_rows(self._features, source, self.n_jobs)
+        features = collect_rows(self._features, source, self.n_jobs)
         weight = _weights(source)
         mean = np.average(features, axis=0, weights=weight)
         spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weight))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils._param_validation import Interval
 
 from altmin.algorithms.complete import Complete
 from altmin.algorithms.online import Online, OnlineState
-from altmin.engine import AnySource, StreamSource, open_source
+from altmin.engine import AnySource, Source, StreamSource, open_source
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
 from altmin.metrics import match_components
@@ -162,7 +163,15 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         with self._unchanged_by_errors():
             source = self._open(X, reset=True)
             self._forget()
-            self._consume(_stream(source, self.window), last=True)
+            if isinstance(source, Source):
+                self._follow_table(source)
+            elif self.checkpoint is None:
+                self._consume(_stream(source, self.window), last=True)
+            else:
+                raise ValueError(
+                    f"checkpoint={str(self.checkpoint)!r}: a one-way stream can't be searched again after a "
+                    "stop; call partial_fit block by block and altmin.save now and then, or give a file"
+                )
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -226,16 +235,34 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             rows = feed if last else self._next_window(feed)
             if rows is None or self._state is None:
                 return
-            result = self._run(tracker, rows, tracker.resumed(self._state))
-            tracked = [{**row, "iteration": self.n_iter_ + row["iteration"]} for row in result.history]
-            self.history_ = [*self.history_, *tracked][-_HISTORY:]
-            self.n_iter_ += result.n_iter
-            self.outcome_ = result.outcome
-            self._set_fit(result.state)
-            lost = result.outcome.kind == "stalled"
-            self._state = None if lost else result.state
-            if last and not lost:
+            self._track(tracker, rows, checkpoint=None)
+            if last and self._state is not None:
                 return
+
+    def _follow_table(self, source: Source) -> None:
+        """As ``_consume``, in a table that can be read from any row on, so that a stopped fit can go on."""
+        k, position = self._n_atoms(source), 0
+        size = self.start_size or max(self.window, 50 * k)
+        tracker = Online(self.window, self.memory)
+        while position < source.n_rows and self._state is None:
+            first = source.read(position, min(position + size, source.n_rows))
+            if first.n_rows < size and self.n_searches_:
+                return
+            place = None if self.checkpoint is None else Path(self.checkpoint) / str(self.n_searches_)
+            self._search(first.X, k, tracker, place and place / "search")
+            begin = position + first.n_rows
+            position = self._track(tracker, source, checkpoint=place and place / "track", begin=begin)
+
+    def _track(self, tracker: Online, rows: AnySource, **changes: Any) -> int:
+        """Follow the rows until they end or the dictionary is lost; the row at which that was."""
+        result = self._run(tracker, rows, tracker.resumed(self._state), **changes)  # type: ignore[arg-type]
+        tracked = [{**row, "iteration": self.n_iter_ + row["iteration"]} for row in result.history]
+        self.history_ = [*self.history_, *tracked][-_HISTORY:]
+        self.n_iter_ += result.n_iter
+        self.outcome_ = result.outcome
+        self._set_fit(result.state)
+        self._state = None if result.outcome.kind == "stalled" else result.state
+        return result.position
 
     def _next_window(self, feed: StreamSource) -> StreamSource | None:
         """The next window as a stream of its own; None where there is less, which waits."""
@@ -245,7 +272,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._waiting = [] if rows is None else [rows.X]
         return None
 
-    def _n_atoms(self, feed: StreamSource) -> int:
+    def _n_atoms(self, feed: AnySource) -> int:
         n = feed.info.n_features
         k = n if self.n_components is None else int(self.n_components)
         if k > n:
@@ -255,9 +282,9 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             )
         return k
 
-    def _search(self, X: Any, k: int, tracker: Online) -> None:
+    def _search(self, X: Any, k: int, tracker: Online, checkpoint: Path | None = None) -> None:
         source = open_source(X)
-        result = self._run(Complete(k), source, checkpoint=None, max_iter=min(self.max_iter, 2000))
+        result = self._run(Complete(k), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000))
         state = tracker.begin(result.state, source.info.dtype)
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
