@@ -93,7 +93,7 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     return DaskSource(Table(X, lazy(y), lazy(weight), lazy(second)))
 
 
-def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
+def map_dask(call: Callable[[Block], Any], source: DaskSource, holes: bool = False) -> Any:
     """Results of ``call`` for each chunk of rows, as a dask array that is computed when asked.
 
     Parameters
@@ -102,6 +102,8 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
         Block to array with as many rows.
     source : DaskSource
         The data.
+    holes : bool
+        Whether NaN is allowed.
 
     Returns
     -------
@@ -117,7 +119,7 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
     def apply(chunk: np.ndarray, block_info: Any = None) -> Any:
         number = block_info[0]["chunk-location"][0] if block_info else 0
         block = Block(number, int(starts[number]), clean_rows(chunk, source.dtype))
-        check_finite(block)
+        check_finite(block, holes)
         return call(block)
 
     chunks = (X.chunks[0], *((side,) for side in shape))

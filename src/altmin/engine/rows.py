@@ -19,7 +19,9 @@ from altmin.engine.reduce import map_in_order
 from altmin.engine.sources import AnySource, StreamSource
 
 
-def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None) -> Any:
+def map_rows(
+    call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None, holes: bool = False
+) -> Any:
     """Results of ``call`` for each block, stacked in row order; a generator of them for a stream.
 
     Parameters
@@ -30,6 +32,8 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
         The data; NaN and Inf are refused.
     n_jobs : int or None
         Threads.
+    holes : bool
+        Whether NaN in X is allowed.
 
     Returns
     -------
@@ -37,11 +41,11 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
         As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
     if isinstance(source, DaskSource):
-        return map_dask(call, source)
+        return map_dask(call, source, holes)
     plan = make_plan(source.info, n_jobs)
 
     def checked(block: Block) -> Any:
-        check_finite(block)
+        check_finite(block, holes)
         return call(block)
 
     def blocks() -> Iterator[Block]:
