@@ -140,6 +140,8 @@ class Round:
     needs_data : bool
         False if the columns it reads are all that it needs (AND after its reduction): the source is
         then not touched.
+    holes : bool
+        Whether the map reads NaN in X as an entry that was not observed. Otherwise NaN is refused.
     """
 
     map: Callable[[Any, State, Block], Stats]
@@ -149,6 +151,7 @@ class Round:
     writes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     needs_data: bool = True
+    holes: bool = False
 
 
 @dataclass(frozen=True)

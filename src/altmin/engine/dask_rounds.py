@@ -263,7 +263,7 @@ def reduce_group(
             first + index, start + low, part.X, part.y, part.weight, part.second, columns=found, key=key
         )
         if check and data is not None:
-            check_finite(block)
+            check_finite(block, step.holes)
         result = step.map(algorithm, state, block)
         if step.writes:
             result, parts = result

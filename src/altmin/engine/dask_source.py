@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from altmin.contract import Block, Info
 from altmin.engine.dask_client import active_client, one_blas_thread
-from altmin.engine.finite import check_finite
 from altmin.engine.sources import Source, SourceError, Table, clean_rows, float_dtype
 
 
@@ -122,7 +121,6 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
     def apply(chunk: np.ndarray, block_info: Any = None) -> Any:
         number = block_info[0]["chunk-location"][0] if block_info else 0
         block = Block(number, int(starts[number]), clean_rows(chunk, source.dtype))
-        check_finite(block)
         return call(block)
 
     chunks = (X.chunks[0], *((side,) for side in shape))
@@ -178,7 +176,6 @@ def _call_blocks(
         part = table.rows(slice(low, low + block_rows))
         index = (start + low) // block_rows
         block = Block(index, start + low, part.X, part.y, part.weight, part.second)
-        check_finite(block)
         results.append(call(block))
     return results
 

@@ -11,13 +11,15 @@ from altmin.contract import Block
 from altmin.engine.sources import SourceError
 
 
-def check_finite(block: Block) -> None:
+def check_finite(block: Block, holes: bool = False) -> None:
     """Raise an error that names block, row and column of the first NaN or Inf.
 
     Parameters
     ----------
     block : Block
         Its X, y, weight and second X are checked.
+    holes : bool
+        Whether NaN in X is allowed: an entry that was not observed.
     """
     parts = {"X": block.X, "y": block.y, "sample_weight": block.weight, "X (second)": block.second}
     for name, part in parts.items():
@@ -26,7 +28,10 @@ def check_finite(block: Block) -> None:
         values = part.data if sp.issparse(part) else part
         if values.dtype.kind != "f" or _all_finite(values):
             continue
-        flat = int(np.flatnonzero(~np.isfinite(values).ravel())[0])
+        wrong = np.isinf(values) if holes and name == "X" else ~np.isfinite(values)
+        if not wrong.any():
+            continue
+        flat = int(np.flatnonzero(wrong.ravel())[0])
         row, column = _position(part, flat)
         number = int(block.ids[row]) if block.ids is not None else block.start + row
         what = "NaN" if np.isnan(values.ravel()[flat]) else "infinity (inf)"

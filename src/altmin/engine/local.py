@@ -48,7 +48,7 @@ class LocalRounds:
 
         def call(block: Block) -> Any:
             if block.X is not None and check(block):
-                check_finite(block)
+                check_finite(block, step.holes)
             return step.map(algorithm, state, block)
 
         tree = Tree()

@@ -19,7 +19,9 @@ from altmin.engine.sources import AnySource, Source, StreamSource
 from altmin.engine.threads import one_thread
 
 
-def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None) -> Any:
+def map_rows(
+    call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None, holes: bool = False
+) -> Any:
     """Results of ``call`` for new data: an array, a generator for a stream, a lazy array for Dask.
 
     Parameters
@@ -30,6 +32,8 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
         The data; NaN and Inf are refused.
     n_jobs : int or None
         Threads.
+    holes : bool
+        Whether NaN in X is allowed.
 
     Returns
     -------
@@ -37,14 +41,18 @@ def map_rows(call: Callable[[Block], Any], source: AnySource, n_jobs: int | None
         As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
     if isinstance(source, DaskSource):
-        return map_dask(call, source)
+        return map_dask(_checked(call, holes), source)
     if isinstance(source, StreamSource):
-        return _results(call, source, make_plan(source.info, n_jobs))
-    return collect_rows(call, source, n_jobs)
+        return _results(_checked(call, holes), source, make_plan(source.info, n_jobs))
+    return collect_rows(call, source, n_jobs, holes=holes)
 
 
 def collect_rows(
-    call: Callable[[Block], Any], source: Source, n_jobs: int | None = None, n_rows: int | None = None
+    call: Callable[[Block], Any],
+    source: Source,
+    n_jobs: int | None = None,
+    n_rows: int | None = None,
+    holes: bool = False,
 ) -> Any:
     """Results of ``call`` for the blocks of the grid, stacked here: codes of the rows of a fit.
 
@@ -58,13 +66,15 @@ def collect_rows(
         Threads.
     n_rows : int or None
         The first so many rows alone; None is all of them.
+    holes : bool
+        Whether NaN in X is allowed.
 
     Returns
     -------
     ndarray or csr_array
         The same bits wherever the rows were.
     """
-    plan = make_plan(source.info, n_jobs)
+    plan, call = make_plan(source.info, n_jobs), _checked(call, holes)
     n_rows = source.n_rows if n_rows is None else min(n_rows, source.n_rows)
     if isinstance(source, DaskSource):
         with one_thread():
@@ -74,16 +84,20 @@ def collect_rows(
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows: int = 0) -> Iterator[Any]:
+def _checked(call: Callable[[Block], Any], holes: bool) -> Callable[[Block], Any]:
     def checked(block: Block) -> Any:
-        check_finite(block)
+        check_finite(block, holes)
         return call(block)
 
+    return checked
+
+
+def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows: int = 0) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(one_thread())
         pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
         blocks = _blocks(source, plan.block_rows, n_rows)
-        for _, result in map_in_order(checked, blocks, pool, 2 * plan.n_threads):
+        for _, result in map_in_order(call, blocks, pool, 2 * plan.n_threads):
             yield result
 
 

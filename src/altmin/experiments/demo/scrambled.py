@@ -89,8 +89,8 @@ def key() -> Story:
         f"The details of a photograph, coded as in a JPEG file, were multiplied by a secret {_KEY_SIZE} x "
         f"{_KEY_SIZE} matrix. altmin finds the matrix from the scrambled numbers alone, to an error of "
         f"{error.max():.0e}, in {seconds:.1f} s; scikit-learn's dictionary learning comes near "
-        f"{near or 'none'} of its {_KEY_SIZE} rows, in {peer_seconds:.1f} s. (Order and sign of the rows, which nothing can "
-        "tell, are given.)",
+        f"{near or 'none'} of its {_KEY_SIZE} rows, in {peer_seconds:.1f} s. "
+        "(Order and sign of the rows, which nothing can tell, are given.)",
         "CompleteDictionaryLearning",
         "china.jpg inside scikit-learn",
         "altmin.CompleteDictionaryLearning().fit(scrambled)",
