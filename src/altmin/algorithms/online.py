@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary_steps import (
@@ -39,11 +40,12 @@ from altmin.algorithms.dictionary_steps import (
     pursuit_map,
     whitening,
 )
-from altmin.contract import Block, Done, Info, Next, Round, Same, Stats, record
+from altmin.contract import Block, Concat, Done, Info, Next, Round, Same, Stats, record
 
 _DISTURBED = 2.0  # times the usual noise
 _SETTLED = 1.2  # times the usual noise and density, at which a polished block is believed
 _POLISH_PASSES = 25
+_EVIDENCE_ROWS = 1000  # of a block, kept for the guarantee
 _LOST = 2  # disturbed blocks running that could not be polished
 
 
@@ -74,6 +76,7 @@ class OnlineState:
     block_density: float = 0.0
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
+    recent: Any = None  # some rows of the last block, for the guarantee
 
 
 @record
@@ -136,6 +139,7 @@ class Online:
         noise = noise_level(stats["magnitudes"], state.density)
         state = self._remember(state, stats["covariance"], rows)
         state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
+        state = replace(state, recent=stats["recent"].value)
         k = len(state.atoms)
         usual = max(state.noise, 10 * self._rounding(state))
         if noise > _DISTURBED * usual and rows >= 5 * k:
@@ -262,8 +266,11 @@ class Online:
 
 
 def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
-    """Codes of a new block and its second moments."""
-    return {**coding_map(algorithm, state, block), **covariance_map(algorithm, state, block)}
+    """Codes of a new block, its second moments, and some of its rows."""
+    stride = -(-algorithm.window // max(_EVIDENCE_ROWS, 12 * len(state.atoms)))
+    X = block.X[::stride]
+    recent = {"recent": Concat(X.toarray() if sp.issparse(X) else X.copy())}
+    return {**coding_map(algorithm, state, block), **covariance_map(algorithm, state, block), **recent}
 
 
 def coding_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:

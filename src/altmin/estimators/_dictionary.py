@@ -112,8 +112,14 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _set_guarantee(self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int) -> None:
         """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""
+        self._fit_evidence = self._evidence(state, order, agreeing, theorem)
+        self.guarantee_ = dictionary_report(self._fit_evidence)
+
+    def _evidence(
+        self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int
+    ) -> DictionaryEvidence:
         counts = np.maximum(state.counts, 1.0)
-        self._fit_evidence = DictionaryEvidence(
+        return DictionaryEvidence(
             codes=state.sample[:, order],
             thresholds=state.thresholds[order],
             size=np.sqrt(state.squares / counts)[order],
@@ -121,11 +127,12 @@ class DictionaryEstimator(ComponentsEstimator):
             components=self.components_,
             n_samples=state.n_rows,
             residual=float(np.sqrt(state.residual / state.total)) if state.total > 0 else 1.0,
-            changes=tuple(row["change"] for row in self.history_ if row["phase"] in ("polish", "alternate")),
+            changes=tuple(
+                row["change"] for row in self.history_ if row.get("phase") in ("polish", "alternate")
+            ),
             agreeing=agreeing,
             theorem=theorem,
         )
-        self.guarantee_ = dictionary_report(self._fit_evidence)
 
     def _decoder(self) -> NDArray[Any]:
         return np.linalg.pinv(self.components_.astype(np.float64))

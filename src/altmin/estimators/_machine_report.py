@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from altmin.algorithms.one_pass import OnePass, OnePassState
 from altmin.algorithms.quadratic import UserModel
-from altmin.contract import Block
-from altmin.engine import AnySource, Source, map_rows
+from altmin.engine import AnySource, Source
+from altmin.estimators.halves import count_distinct
 from altmin.guarantees.factorization_machine import (
     MAX_PARAMETERS,
     machine_report,
@@ -95,17 +95,6 @@ def sample(source: Source, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     table = source.take(np.unique(np.linspace(0, source.n_rows - 1, n).astype(np.intp)))
     X = table.X.toarray() if sp.issparse(table.X) else table.X
     return np.asarray(X, dtype=np.float64), np.asarray(table.y, dtype=np.float64)
-
-
-def count_distinct(source: Source, centre: NDArray[Any], unit: NDArray[Any]) -> int:
-    """Rows that aren't near copies of others: cells of 1e-3 along three random directions."""
-    directions = np.random.default_rng(0).standard_normal((len(centre), 3)) / np.sqrt(len(centre))
-    directions /= unit[:, None]
-
-    def cells(block: Block) -> NDArray[Any]:
-        return np.round((np.asarray(block.X @ directions) - centre @ directions) * 1e3)
-
-    return len(np.unique(map_rows(cells, source), axis=0))
 
 
 def column_units(X: NDArray[Any]) -> NDArray[Any]:

@@ -267,12 +267,16 @@ class AND(ComponentsEstimator):
         sample = table.X[seen]
         decoder = pseudo_inverse(self.components_.astype(source.dtype))
         codes = np.asarray(sample @ decoder)
-        left = sample - np.maximum(codes, 0.0) @ self.components_
-        squares = row_norms2(sample).sum()
-        residual = float(np.sqrt(np.square(left).sum() / squares)) if squares > 0 else 0.0
+        left = np.square(np.asarray(sample - np.maximum(codes, 0.0) @ self.components_)).sum(axis=1)
+        squares = row_norms2(sample)
+        # what the fit's own screen calls an outlier: far outside the span of the components
+        fits = left <= 25 * np.median(left) + 1e-12 * squares.mean()
+        fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
+        total = squares[fits].sum()
+        residual = float(np.sqrt(left[fits].sum() / total)) if total > 0 else 0.0
         agreement = self._agreement(source) if effort == "full" else {}
-        evidence = gather(codes, self.components_)
-        dropped = len(self.outliers_) / source.n_rows
+        evidence = gather(codes[fits], self.components_)
+        dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
         return report(evidence, residual, noise=residual, dropped=dropped, **agreement)
 
     def _agreement(self, source: Source) -> dict[str, float]:
@@ -289,7 +293,7 @@ class AND(ComponentsEstimator):
         return {"halves": max(halves), "restarts": max(restarts)}
 
     def _report(self, state: AndState) -> GuaranteeReport:
-        residual = float(np.sqrt(state.residual / state.squares)) if state.squares > 0 else 0.0
+        residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
         dropped = len(self.outliers_) / max(state.view.count, 1.0)
         start = None
         A = lift(state).A

@@ -40,6 +40,7 @@ class Evidence:
     negative_mass: float
     empty: int
     weights: dict[str, float]
+    negative_share: float = 0.0
 
 
 def gather(codes: NDArray[Any], components: NDArray[Any]) -> Evidence:
@@ -80,6 +81,7 @@ def gather(codes: NDArray[Any], components: NDArray[Any]) -> Evidence:
         negative_mass=float(np.maximum(-A, 0).sum() / np.abs(A).sum()),
         empty=int(np.sum(~alive)),
         weights=weight_constants(np.maximum(Z, 0.0)),
+        negative_share=_negative_share(Z),
     )
 
 
@@ -153,17 +155,17 @@ def report(
         advice = "call guarantee(X) with samples that can be read again"
         return GuaranteeReport("not supported", _theory(None, start, noise), advice=advice, claim=CLAIM)
     D = int(evidence.weights["D"])
-    rows = _decisive(evidence, residual, D)
+    rows = _decisive(evidence, residual, dropped, D)
     full = halves is not None and restarts is not None
     if full:
         rows += _stability(halves, restarts)
     held = {row.symbol: row.status == "holds" for row in rows}
-    structure = held["span"] and held["cond"] and held["A >= 0"] and held["D"]
+    structure = all(held[s] for s in ("span", "cond", "A >= 0", "D", "z < 0", "outliers"))
     cheap = structure and all(held[s] for s in ("N", "pairs", "residual", "n_eff"))
     stable = full and structure and held["halves"] and held["restarts"] and residual**2 < 0.01
     if (cheap and (not full or (halves or 0.0) <= 0.05)) or stable:
         verdict = "recovered"
-    elif structure and held["pairs"] and held["n_eff"] and (not full or (halves or 0.0) <= 0.25):
+    elif structure and held["pairs"] and held["n_eff"] and residual < 0.5 and (halves or 0.0) <= 0.25:
         verdict = "plausible"
     else:
         verdict = "not supported"
@@ -178,7 +180,7 @@ def report(
     )
 
 
-def _decisive(e: Evidence, residual: float, D: int) -> list[Condition]:
+def _decisive(e: Evidence, residual: float, dropped: float, D: int) -> list[Condition]:
     return [
         check(
             "facets are spanned", "span", "evidence", e.span * np.sqrt(max(D - 1, 1)), at_least=0.25,
@@ -200,6 +202,14 @@ def _decisive(e: Evidence, residual: float, D: int) -> list[Condition]:
         check(
             "decoded weights are not negative", "N", "evidence", 2 * D * e.negative, at_most=0.01,
             meaning="2 D N is about the total error on data without noise", decisive=True,
+        ),
+        check(
+            "weights are non-negative but for noise", "z < 0", "evidence", e.negative_share, at_most=0.05,
+            meaning="share of a code's energy that is negative; mixtures have none", decisive=True,
+        ),
+        check(
+            "few samples contradict the model", "outliers", "evidence", dropped, at_most=0.1,
+            meaning="share of the samples that the screen left out", decisive=True,
         ),
         check(
             "pairs are told apart", "pairs", "evidence", e.pairs, at_least=5,
@@ -280,6 +290,12 @@ def _advice(verdict: str, held: dict[str, bool], full: bool, dropped: float) -> 
     if not full:
         notes.append('guarantee(X, effort="full") compares fits on halves and from other starts')
     return "; ".join(notes)
+
+
+def _negative_share(Z: NDArray[Any]) -> float:
+    """Worst over the components of the energy of its negative codes, as a share of that of all."""
+    energy = np.sum(Z**2, axis=0)
+    return float(np.max(np.sum(np.minimum(Z, 0.0) ** 2, axis=0) / np.maximum(energy, 1e-300), initial=0.0))
 
 
 def _pairs(Z: NDArray[Any], zero: float) -> float:

@@ -100,11 +100,12 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
     """
     exact = exact_conditions(evidence)
     shared = shared_support(evidence)
+    sparse = sparser_than_gaussian(evidence)
     stable = [] if stability is None else [*stable_conditions(stability), shared]
-    rows = [*theorem_conditions(evidence), *exact, *(stable or [shared])]
+    rows = [*theorem_conditions(evidence), *exact, sparse, *(stable or [shared])]
     if _all_hold(exact) or (stable and _all_hold(stable)):
         verdict = "recovered"
-    elif _plausible(evidence, shared, stability):
+    elif sparse.status == "holds" and _plausible(evidence, shared, stability):
         verdict = "plausible"
     else:
         verdict = "not supported"
@@ -226,6 +227,19 @@ def shared_support(evidence: DictionaryEvidence) -> Condition:
         worst,
         at_most=0.3, decisive=True,
         meaning="atoms whose codes come together can be told apart only as a subspace",
+    )  # fmt: skip
+
+
+def sparser_than_gaussian(evidence: DictionaryEvidence) -> Condition:
+    """Codes of the fit itself; a search over Gaussian data lowers mean |z| by about sqrt(k / p)."""
+    Z = np.abs(evidence.codes.astype(np.float64))
+    rms = np.sqrt(np.mean(Z**2, axis=0))
+    worst = float(np.max(Z.mean(axis=0) / np.where(rms > 0, rms, 1.0)))
+    k = Z.shape[1]
+    bound = np.sqrt(2 / np.pi) - np.sqrt(k / max(evidence.n_samples, 1))
+    return check(
+        "codes are sparser than Gaussian ones", "E|z| of the fit", "evidence", worst, at_most=float(bound),
+        meaning="largest mean |z| over rms; .8 for Gaussian codes, less what a search over noise would gain",
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from altmin.algorithms.moments import Lens
 from altmin.algorithms.quadratic import UserModel
 from altmin.contract import record
 from altmin.guarantees.report import Condition, GuaranteeReport, check
+from altmin.guarantees.residuals import gradient_t, moment_ratio, shapes, singular_ratio, worst_t
 
 MAX_PARAMETERS = 1200
 PAPER = "Lin & Ye 2016"
@@ -90,7 +91,7 @@ def measure_rows(
     Z = lens.project(np.asarray(X, dtype=np.float64), np.eye(X.shape[1]))
     unit = _standardise(X)
     size = _size(model, unit, lens.target_scale)
-    conditioning = _singular_ratio(jacobian(Z, _through(lens, F)))
+    conditioning = singular_ratio(jacobian(Z, _through(lens, F)))
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
     J = jacobian(S, F * unit)
     gram = J.T @ J
@@ -107,9 +108,9 @@ def measure_rows(
         float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
         float(np.linalg.norm(step[1:])) / size,
-        _worst_t(r, directions, J, inverse),
-        _moment_ratio(r, S, seed),
-        _gradient_t(r, np.sum(gradient**2, axis=1)),
+        worst_t(r, shapes(directions), J, inverse),
+        moment_ratio(r, S, S, seed),
+        gradient_t(r, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
         len(r),
@@ -349,45 +350,10 @@ def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(F * np.divide(1.0, lens.T, out=np.zeros_like(lens.T), where=lens.T > 0))
 
 
-def _singular_ratio(J: NDArray[Any]) -> float:
-    values = np.linalg.eigvalsh(J.T @ J)
-    return float(np.sqrt(max(values[0], 0.0) / max(values[-1], 1e-300)))
-
-
 def _directions(S: NDArray[Any], model: UserModel, unit: NDArray[Any]) -> NDArray[Any]:
     across = np.column_stack([S * unit @ model.slope, S * unit @ model.factors.T, S])
     spread = across.std(axis=0)
     return np.asarray(across / np.where(spread > 0, spread, 1.0))
-
-
-def _worst_t(r: NDArray[Any], u: NDArray[Any], J: NDArray[Any], inverse: NDArray[Any]) -> float:
-    """Largest |t| of the residual on cubic, absolute and saturating terms, J taken out of them."""
-    u = np.clip(u, -5, 5)
-    G = np.hstack([u**3, np.abs(u), np.tanh(u)])
-    G = G - J @ (inverse @ (J.T @ G))
-    norms = np.linalg.norm(G, axis=0)
-    usable = norms > 1e-6 * np.sqrt(len(r))
-    sigma = float(np.std(r))
-    if sigma == 0 or not usable.any():
-        return 0.0
-    return float(np.max(np.abs(r @ G[:, usable]) / (sigma * norms[usable])))
-
-
-def _moment_ratio(r: NDArray[Any], S: NDArray[Any], seed: int) -> float:
-    centred = r - r.mean()
-    rng = np.random.default_rng(seed)
-
-    def norm(weights: NDArray[Any]) -> float:
-        return float(np.abs(np.linalg.eigvalsh(S.T @ (weights[:, None] * S))).max())
-
-    permuted = float(np.median([norm(rng.permutation(centred)) for _ in range(3)]))
-    return norm(centred) / max(permuted, 1e-300)
-
-
-def _gradient_t(r: NDArray[Any], gradient: NDArray[Any]) -> float:
-    if np.std(gradient) == 0 or np.std(r) == 0:
-        return 0.0
-    return float(abs(np.corrcoef(r**2, gradient)[0, 1]) * np.sqrt(len(r)))
 
 
 def _rip(Z: NDArray[Any], F: NDArray[Any], values: NDArray[Any]) -> float:
