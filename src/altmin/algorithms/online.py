@@ -76,7 +76,7 @@ class OnlineState:
     block_density: float = 0.0
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
-    recent: Any = None  # some rows of the last block, for the guarantee
+    recent: Any = None  # some of the last rows, for the guarantee
 
 
 @record
@@ -139,7 +139,7 @@ class Online:
         noise = noise_level(stats["magnitudes"], state.density)
         state = self._remember(state, stats["covariance"], rows)
         state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
-        state = replace(state, recent=stats["recent"].value)
+        state = self.seen(state, stats["recent"].value)
         k = len(state.atoms)
         usual = max(state.noise, 10 * self._rounding(state))
         if noise > _DISTURBED * usual and rows >= 5 * k:
@@ -164,6 +164,12 @@ class Online:
     def resumed(self, state: OnlineState) -> OnlineState:
         """The state of a finished run, ready for more rows."""
         return replace(state, phase="next")
+
+    def seen(self, state: OnlineState, rows: NDArray[Any]) -> OnlineState:
+        """The state with these as its last rows, after some of those before them."""
+        most = max(_EVIDENCE_ROWS, 12 * len(state.atoms))
+        before = rows[:0] if state.recent is None else state.recent
+        return replace(state, recent=np.concatenate([before, rows])[-most:])
 
     def _remember(self, state: OnlineState, covariance: NDArray[Any], rows: int) -> OnlineState:
         past = state.n_rows if self.memory is None else min(state.n_rows, self.memory)

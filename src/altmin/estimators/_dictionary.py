@@ -119,10 +119,11 @@ class DictionaryEstimator(ComponentsEstimator):
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int
     ) -> DictionaryEvidence:
         counts = np.maximum(state.counts, 1.0)
+        unit = np.linalg.norm(state.atoms, axis=1)[order]  # from codes of the state's atoms to unit ones'
         return DictionaryEvidence(
-            codes=state.sample[:, order],
-            thresholds=state.thresholds[order],
-            size=np.sqrt(state.squares / counts)[order],
+            codes=state.sample[:, order] * unit.astype(state.sample.dtype),
+            thresholds=state.thresholds[order] * unit,
+            size=np.sqrt(state.squares / counts)[order] * unit,
             density=state.counts[order] / state.n_rows,
             components=self.components_,
             n_samples=state.n_rows,

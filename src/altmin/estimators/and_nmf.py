@@ -270,18 +270,21 @@ class AND(ComponentsEstimator):
         left = np.square(np.asarray(sample - np.maximum(codes, 0.0) @ self.components_)).sum(axis=1)
         squares = row_norms2(sample)
         # what the fit's own screen calls an outlier: far outside the span of the components
-        fits = left <= 25 * np.median(left) + 1e-12 * squares.mean()
+        fits = left <= 25 * np.median(left) + 1e-6 * squares.mean()
         fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
         total = squares[fits].sum()
         residual = float(np.sqrt(left[fits].sum() / total)) if total > 0 else 0.0
         agreement = self._agreement(source) if effort == "full" else {}
         evidence = gather(codes[fits], self.components_)
+        loose = gather(codes[fits], self.components_, level=2 * agreement["halves"]) if agreement else None
         dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
-        return report(evidence, residual, noise=residual, dropped=dropped, **agreement)
+        return report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
 
     def _agreement(self, source: Source) -> dict[str, float]:
         """Largest sine between the fit and its repetitions on halves and from other starts."""
         algorithm = self._algorithm(source)
+        if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are
+            algorithm = replace(algorithm, method="spa")
 
         def distance(how: AndNmf, data: Source, **changes: Any) -> float:
             A = lift(self._run(how, data, checkpoint=None, **changes).state).A

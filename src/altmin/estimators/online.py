@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
@@ -84,7 +85,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     outcome_ : Outcome
         How the last call ended.
     guarantee_ : GuaranteeReport
-        Whether these are the true atoms of the last block.
+        Whether these are the true atoms of the last rows.
 
     References
     ----------
@@ -262,6 +263,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         source = open_source(X)
         result = self._run(Complete(k), source, checkpoint=None, max_iter=min(self.max_iter, 2000))
         state = tracker.begin(result.state, source.info.dtype)
+        last = X[-self.window :]
+        state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
         self.n_searches_ += 1
@@ -275,7 +278,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._fit_evidence = self._evidence(result.state, order, result.state.agreeing, theorem=3)
 
     def _look_again(self, state: OnlineState) -> None:
-        """Evidence of the last block: the search may be long ago, and the stream may have changed."""
+        """Evidence of the last rows: the search may be long ago, and the stream may have changed."""
         if state.recent is None:
             return
         X = np.asarray(state.recent, dtype=np.float64) / state.scale
@@ -298,7 +301,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
 
     @property
     def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]
-        """Whether these are the atoms of the last block; made when it is asked for, as blocks come fast."""
+        """Whether these are the atoms of the last rows; made when it is asked for, as blocks come fast."""
         if not hasattr(self, "_fit_evidence"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
         return dictionary_report(self._fit_evidence)

@@ -45,6 +45,7 @@ class RowEvidence:
     rip_more: float  # and on all of them: half of it, if it is sampling error
     n_sample: int
     sigma: float  # of the noise, as a share of the spread of y
+    left: float = 1.0  # of the residual after one more Gauss-Newton step, relative
 
 
 def n_parameters(d: int, k: int) -> int:
@@ -98,6 +99,7 @@ def measure_rows(
     inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
+    left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     directions = _directions(S, model, unit)
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
@@ -108,13 +110,14 @@ def measure_rows(
         float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
         float(np.linalg.norm(step[1:])) / size,
-        worst_t(r, shapes(directions), J, inverse),
-        moment_ratio(r, S, S, seed),
-        gradient_t(r, np.sum(gradient**2, axis=1)),
+        worst_t(left, shapes(directions), J, inverse),
+        moment_ratio(left, S, S, seed),
+        gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
         len(r),
         sigma,
+        float(np.linalg.norm(left)) / max(float(np.linalg.norm(target - target.mean())), 1e-300),
     )
 
 
@@ -280,11 +283,12 @@ def _evidence_rows(e: RowEvidence, n_rows: int, halves: float | None) -> tuple[l
         ),
         check(
             "distinct rows a parameter", "n_eff / p",
-            "evidence", e.distinct / e.parameters, at_least=3.0, decisive=True,
+            "evidence", e.distinct / e.parameters, at_least=1.5 if e.left <= _EXACT else 3.0,
+            decisive=True,
             meaning="With fewer rows a model of this rank fits noise as well.",
         ),
         check(
-            "error of w and M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.03,
+            "error of w and M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.05,
             decisive=True, meaning="Relative; noise, and how far the fit is from the least squares solution.",
         ),
         check(
@@ -299,7 +303,7 @@ def _evidence_rows(e: RowEvidence, n_rows: int, halves: float | None) -> tuple[l
             meaning="Error that noise alone leaves, in units of the spread of y.",
         ),
     ]  # fmt: skip
-    if e.residual > _EXACT:
+    if e.left > max(_EXACT, 4 * e.step**2):
         rows += [
             check(
                 "no further shape", "|t|", "evidence", e.worst_t, at_most=4.5, decisive=True,

@@ -24,7 +24,7 @@ class Measured:
     distinct: float  # measurements, of all, that aren't near copies of others
     conditioning: float  # sigma_min / sigma_max of J for whitened designs
     raw_conditioning: float  # and for designs that are only scaled
-    residual: float  # relative
+    residual: float  # relative, after one more Gauss-Newton step
     noise_error: float  # sigma-hat ||J^+||_F
     step: float  # ||J^+ r||
     worst_t: float  # on an offset, linear terms and other shapes
@@ -76,18 +76,20 @@ def look(
     inverse = np.linalg.pinv(J.T @ J, rcond=1e-14, hermitian=True)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     size = max(float(np.linalg.norm((L.T * c) @ R)), 1e-3)
+    step = inverse @ (J.T @ r)
+    left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     gradient = np.sum(((b * c) @ L) ** 2, axis=1) + np.sum(((a * c) @ R) ** 2, axis=1)
     return Measured(
         p,
         distinct,
         singular_ratio(_white_tangent(S, L, None if V is None else T, R)),
         singular_ratio(J),
-        float(np.sqrt(np.mean(r**2))),
+        float(np.sqrt(np.mean(left_over**2))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
-        float(np.linalg.norm(inverse @ (J.T @ r))) / size,
-        worst_t(r, _further(S, None if V is None else T, a, b), J, inverse),
-        moment_ratio(r, S, T),
-        gradient_t(r, gradient),
+        float(np.linalg.norm(step)) / size,
+        worst_t(left_over, _further(S, None if V is None else T, a, b), J, inverse),
+        moment_ratio(left_over, S, T),
+        gradient_t(left_over, gradient),
         len(r),
     )
 

@@ -119,7 +119,7 @@ def _judged(e: Measured, n_rows: float, halves: float | None) -> tuple[list[Cond
     scale = np.sqrt(e.n_sample / max(n_rows, 1))
     error = float(3 * e.noise_error * scale * copies + e.step)
     if halves is not None:
-        error = max(halves, 2 * e.noise_error * scale) + e.step
+        error = min(error, max(halves, 2 * e.noise_error * scale) + e.step)
     rows = [
         check(
             "parameters are identifiable", "sigma_min / sigma_max of J", "evidence",
@@ -128,15 +128,15 @@ def _judged(e: Measured, n_rows: float, halves: float | None) -> tuple[list[Cond
         ),
         check(
             "distinct measurements a parameter", "n_eff / p", "evidence", e.distinct / e.parameters,
-            at_least=3.0, decisive=True,
+            at_least=1.5 if e.residual <= _EXACT_RESIDUAL else 3.0, decisive=True,
             meaning="With fewer measurements a matrix of this rank fits noise as well.",
         ),
         check(
-            "error of M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.03, decisive=True,
+            "error of M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.05, decisive=True,
             meaning="Relative; noise, and how far the fit is from the least squares solution.",
         ),
     ]  # fmt: skip
-    if e.residual > _EXACT_RESIDUAL:
+    if e.residual > max(_EXACT_RESIDUAL, 4 * e.step**2):
         rows += [
             check(
                 "no further shape", "|t|", "evidence", e.worst_t, at_most=4.5, decisive=True,

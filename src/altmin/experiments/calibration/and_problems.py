@@ -163,24 +163,33 @@ def _capped(rng: np.random.Generator) -> Trial:
     cap = rng.uniform(1.2 / D, 0.7)
     x = dirichlet(rng, 60 * n, D, D * between(rng, 0.3, 2))
     x = x[x.max(axis=1) <= cap][:n]
-    return trial(rng, x @ A, A) if len(x) > 5 * D else _binary(rng)
+    if len(x) <= 5 * D:
+        return _binary(rng)
+    return trial(rng, noisy(rng, x @ A, between(rng, 1e-3, 0.2)) if rng.random() < 0.5 else x @ A, A)
+
+
+def above(floor: float, D: int, A: Array) -> Array:
+    """Components of the smallest cone that holds weights with a floor: what is claimed, and not A itself.
+
+    With constant sums f + (1 - D f) s is s under components B = (f 11' + (1 - D f) I) A; with max(s, f) the
+    pure samples are the rows of (f 11' + (1 - f) I) A, and all others lie in their cone. Data of the one
+    model are data of the other, so nothing in them can tell A from B.
+    """
+    return (floor * np.ones((D, D)) + (1 - floor) * np.eye(D)) @ A
 
 
 @kind("and", "weights with a floor that varies", "clean")
 def _floor(rng: np.random.Generator) -> Trial:
     D, W, n = sizes(rng)
-    A = topics(rng, D, W)
-    x = np.maximum(dirichlet(rng, n, D, 1.0), between(rng, 0.01, 0.2))
-    return trial(rng, x @ A, A)
+    A, floor = topics(rng, D, W), between(rng, 0.01, 0.2)
+    return trial(rng, np.maximum(dirichlet(rng, n, D, 1.0), floor) @ A, above(floor, D, A))
 
 
 @kind("and", "weights with a constant floor", "clean")
-def _simplex_floor(rng: np.random.Generator) -> Trial:
-    """Weights f + (1 - D f) s are s under other components B: the smallest cone, as claimed."""
+def _constant_floor(rng: np.random.Generator) -> Trial:
     D, W, n = sizes(rng)
-    A = topics(rng, D, W)
-    floor = rng.uniform(0.05, 0.9) / D
-    B = (floor * np.ones((D, D)) + (1 - D * floor) * np.eye(D)) @ A
+    A, share = topics(rng, D, W), rng.uniform(0.05, 0.9)
+    B = above(share / D / (1 - share + share / D), D, A)
     return trial(rng, dirichlet(rng, n, D, between(rng, 0.4, 1.5)) @ B, B)
 
 

@@ -106,7 +106,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     def _few(rng: np.random.Generator) -> Trial:
         k = whole(rng, 3, 8)
         A = matrix(rng, k)
-        return trial(rng, codes(rng, whole(rng, k + 2, 8 * k), k, rng.uniform(0.1, 0.5)) @ A, A)
+        return trial(rng, codes(rng, whole(rng, k + 2, 5 * k), k, rng.uniform(0.15, 0.5)) @ A, A)
 
     @add("few samples and noise", "noisy", 1)
     def _few_noisy(rng: np.random.Generator) -> Trial:

@@ -63,7 +63,7 @@ def _strong(rng: np.random.Generator) -> Trial:
 
 @kind("machine", "too few rows", "clean", 3)
 def _few(rng: np.random.Generator) -> Trial:
-    X, y, w, M, k = draw(rng, rng.uniform(0.4, 2.0))
+    X, y, w, M, k = draw(rng, rng.uniform(0.4, 1.6))
     return trial(rng, X, y if rng.random() < 0.5 else noise(rng, y, 0.03), w, M, k)
 
 

@@ -75,7 +75,7 @@ def _strong(rng: np.random.Generator) -> Trial:
 
 @kind("sensing", "too few measurements", "clean", 3)
 def _few(rng: np.random.Generator) -> Trial:
-    problem = Problem(rng, rng.uniform(0.4, 2.0))
+    problem = Problem(rng, rng.uniform(0.4, 1.6))
     y = problem.measure()
     return problem.trial(y if rng.random() < 0.5 else noise(rng, y, 0.03))
 
