@@ -80,7 +80,8 @@ def html_page(report: Any) -> str:
     advice = f"<p><b>What to do next:</b> {html.escape(report.advice)}</p>" if report.advice else ""
     return (
         f"<div class='altmin-guarantee'>{_STYLE}"
-        f"<div class='verdict' style='border-color:{colour}'><b style='color:{colour}'>{sign} {report.verdict}</b>"
+        f"<div class='verdict' style='border-color:{colour}'>"
+        f"<b style='color:{colour}'>{sign} {report.verdict}</b>"
         f"{words}<br><small>{html.escape(about)}</small></div>{advice}"
         f"{_table('What the verdict rests on', decisive)}{_folded(others)}</div>"
     )
