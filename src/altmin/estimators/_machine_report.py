@@ -76,6 +76,7 @@ def report(
         raw=algorithm.raw,
         effort="cheap" if halves is None else "full",
         halves=halves,
+        fresh=min(fresh / max(len(losses), 1), 1.0),
     )
 
 

@@ -275,7 +275,9 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         order = np.arange(k)
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
-        self._fit_evidence = self._evidence(result.state, order, result.state.agreeing, theorem=3)
+        self._fit_evidence = self._evidence(
+            result.state, order, result.state.agreeing, theorem=3, batch=self.window
+        )
 
     def _look_again(self, state: OnlineState) -> None:
         """Evidence of the last rows: the search may be long ago, and the stream may have changed."""

@@ -12,55 +12,18 @@ verdict rests on two rules that made no false claim on fresh problems:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary_pairs import SUSPECT, suspicious_pairs, worst_gain
+from altmin.guarantees.dictionary_theory import DictionaryEvidence, theorem_conditions
 from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
-PAPER = "Liang et al. 2022"
 _SPAN = 0.25
 _CLAIM = "the atoms up to order, sign and scale, and the supports of the codes"
-
-
-@record
-class DictionaryEvidence:
-    """What a fit knows about itself.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_sampled, n_components)
-        Codes of some samples before any threshold.
-    thresholds, size, density : ndarray of shape (n_components,)
-        Of each atom: threshold, rms of the kept codes, share of kept codes.
-    components : ndarray of shape (n_components, n_features)
-        The atoms.
-    n_samples : int
-        Samples of the fit.
-    residual : float
-        Share of the data (in norm) that the codes leave over.
-    changes : tuple of float
-        How far the dictionary moved, pass by pass, in the last phase.
-    agreeing : int or None
-        How many starts led to this dictionary; None where there was one start by design.
-    theorem : int
-        Of the paper: 1 orthogonal, 2 complete, 3 online.
-    """
-
-    codes: NDArray[Any]
-    thresholds: NDArray[Any]
-    size: NDArray[Any]
-    density: NDArray[Any]
-    components: NDArray[Any]
-    n_samples: int
-    residual: float
-    changes: tuple[float, ...]
-    agreeing: int | None
-    theorem: int
 
 
 @record
@@ -99,14 +62,14 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
         'recovered' by the exact or the stable rule; 'plausible' where starts agree on sparse codes.
     """
     exact, sparse = exact_conditions(evidence), sparse_conditions(evidence)
-    free = least_squares_agrees(evidence)
-    shared = shared_support(evidence)
-    stable = [] if stability is None else [*stable_conditions(stability), shared, free]
-    rows = [*theorem_conditions(evidence), *exact, *sparse, free, shared, *stable[:-2]]
+    always = [least_squares_agrees(evidence), shared_support(evidence), nothing_outside(evidence)]
+    shared = always[1]
+    stable = [] if stability is None else [*stable_conditions(stability), *always]
+    rows = [*theorem_conditions(evidence), *exact, *sparse, *always, *stable[:-3]]
     error = sparse[1].measured
     if _all_hold(exact):
         verdict, error = "recovered", _zero_level(evidence)
-    elif _all_hold([*sparse, free, shared]):
+    elif _all_hold([*sparse, *always]):
         verdict = "recovered"
     elif stability is not None:
         error = 2 * stability.halves
@@ -121,40 +84,6 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
         advice=_advice(verdict, stability),
         claim=_CLAIM,
     )
-
-
-def theorem_conditions(evidence: DictionaryEvidence) -> list[Condition]:
-    """The conditions of Theorems 1 to 3, as far as data can tell: for information."""
-    theta = float(np.mean(evidence.density))
-    n = evidence.components.shape[1]
-    bound = 1 / 144 if evidence.theorem == 1 else 1 / 5600
-    where = f"{PAPER}, Theorem {evidence.theorem}"
-    condition = float(np.linalg.cond(evidence.components.astype(np.float64)))
-    rows = [
-        check(
-            "codes are sparse", "theta", where, theta, at_most=bound,
-            meaning="the proof's constant; in practice up to .3 and more is recovered",
-        ),
-        check(
-            "enough samples", "p theta^2 / n", where, evidence.n_samples * theta**2 / n, at_least=1.0,
-            meaning="the constant is not given in the paper; below 1 the supports say little",
-        ),
-        check(
-            "nonzero codes are bounded away from zero", "gap", f"{PAPER}, Assumption 1", _gap(evidence),
-            at_least=2.0,
-            meaning="smallest kept over largest dropped code; not needed, as thresholds follow the error",
-        ),
-        check(
-            "passes contract", "rate", f"{where}: 1/2 at most", _rate(evidence.changes), at_most=0.8,
-            meaning="how much smaller each pass's move is than the one before",
-        ),
-    ]  # fmt: skip
-    if evidence.theorem > 1:
-        rows.insert(2, check(
-            "dictionary is well conditioned", "kappa(A)", where, condition, at_most=1e3,
-            meaning="enters the paper's bound as its sixth power; the polish here removes that",
-        ))  # fmt: skip
-    return rows
 
 
 def exact_conditions(evidence: DictionaryEvidence) -> list[Condition]:
@@ -177,8 +106,14 @@ def exact_conditions(evidence: DictionaryEvidence) -> list[Condition]:
             meaning="the samples in which a code vanishes span all other directions (1: evenly)",
         ),
         check(
-            "no two atoms are mixed up", "pairs", where, pairs, at_most=0.5 * SUSPECT, decisive=True,
+            "no two atoms are mixed up", "pairs", where, pairs, decisive=True,
+            at_most=min(0.5 * SUSPECT, -2.5 / max(len(Z), 1)),
             meaning="zeros that z_i - c z_j would have beyond those of z_i, as a share of the samples",
+        ),
+        check(
+            "enough distinct samples", "n_eff", where, len(distinct) / k, decisive=True,
+            at_least=1.5 if evidence.theorem == 1 else 7.0,
+            meaning="distinct samples an atom: with few, several dictionaries have exact zeros",
         ),
         check(
             "codes explain the data", "residual", where, evidence.residual,
@@ -223,7 +158,8 @@ def shared_support(evidence: DictionaryEvidence) -> Condition:
         "codes don't share supports", "corr |z|", "evidence, stable rule",
         worst,
         at_most=0.3, decisive=True,
-        meaning="atoms whose codes come together can be told apart only as a subspace",
+        meaning="Assumption 1 wants independent supports: atoms whose codes come together can be told apart "
+        "only as a subspace",
     )  # fmt: skip
 
 
@@ -284,6 +220,22 @@ def least_squares_agrees(evidence: DictionaryEvidence) -> Condition:
     )  # fmt: skip
 
 
+def nothing_outside(evidence: DictionaryEvidence) -> Condition:
+    """Fewer atoms than features: noise leaves as much a dimension outside their span as inside."""
+    k, n = evidence.components.shape
+    ratio = 0.0
+    if k < n:
+        X = evidence.codes.astype(np.float64) @ evidence.components.astype(np.float64)
+        dropped = np.where(np.abs(evidence.codes) >= evidence.thresholds, 0.0, evidence.codes)
+        inside = np.sum((dropped @ evidence.components) ** 2) / max(np.sum(X**2), 1e-300)
+        outside = max(evidence.residual**2 - inside, 0.0)
+        ratio = float((outside / (n - k)) / (inside / k + 1e-12))
+    return check(
+        "no atom is missing", "outside", "evidence", ratio, at_most=5.0, decisive=True,
+        meaning="energy a dimension outside the span of the atoms, over that of dropped codes inside",
+    )  # fmt: skip
+
+
 def _worst_sine(atoms: NDArray[Any], reference: NDArray[Any]) -> float:
     norms = np.linalg.norm(atoms, axis=1)
     U = atoms / np.where(norms > 0, norms, 1.0)[:, None]
@@ -341,21 +293,6 @@ def _span(Z: NDArray[Any], zero: NDArray[np.bool_]) -> float:
         least = np.linalg.eigvalsh(gram)[0]
         worst = min(worst, float(np.sqrt(max(least, 0.0) * (k - 1) / max(zero[:, i].sum(), 1))))
     return worst
-
-
-def _gap(evidence: DictionaryEvidence) -> float | None:
-    """q.01 of the kept codes over q.999 of the dropped ones, in units of the codes' size."""
-    Z = np.abs(evidence.codes) / np.where(evidence.size > 0, evidence.size, 1.0)
-    kept = np.abs(evidence.codes) >= evidence.thresholds
-    if not kept.any() or kept.all():
-        return None
-    low = float(np.quantile(Z[~kept], 0.999))
-    return float(np.quantile(Z[kept], 0.01)) / max(low, np.finfo(float).tiny)
-
-
-def _rate(changes: Sequence[float]) -> float | None:
-    moves = np.array([change for change in changes if 1e-11 < change < 0.5])
-    return float(np.median(moves[1:] / moves[:-1])) if len(moves) > 2 else None
 
 
 def _all_hold(conditions: list[Condition]) -> bool:

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from altmin.algorithms.moments import Lens
 from altmin.algorithms.quadratic import UserModel
 from altmin.contract import record
+from altmin.guarantees.machine_theory import feature_rows, pace_rows, quadratic_rows
 from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.guarantees.residuals import gradient_t, moment_ratio, shapes, singular_ratio, worst_t
 
 MAX_PARAMETERS = 1200
-PAPER = "Lin & Ye 2016"
 _EXACT = 1e-6  # relative residual below which nothing is left to test
 
 
@@ -46,6 +46,11 @@ class RowEvidence:
     n_sample: int
     sigma: float  # of the noise, as a share of the spread of y
     left: float = 1.0  # of the residual after one more Gauss-Newton step, relative
+    kurtosis: float = 3.0  # of that residual
+    tail: float = 0.0  # norm of the quadratic that it still holds: sigma_(k+1), in units of y
+    smallest: float = 0.0  # sigma_k, in standardised columns and units of y
+    largest: float = 0.0  # sigma_1
+    slope: float = 0.0  # ||w||
 
 
 def n_parameters(d: int, k: int) -> int:
@@ -118,6 +123,10 @@ def measure_rows(
         len(r),
         sigma,
         float(np.linalg.norm(left)) / max(float(np.linalg.norm(target - target.mean())), 1e-300),
+        float(np.mean(left**4)) / max(float(np.mean(left**2)) ** 2, 1e-300),
+        float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
+        *_spectrum(F * unit, scaled),
+        float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
     )
 
 
@@ -133,6 +142,7 @@ def machine_report(
     raw: bool,
     effort: str = "cheap",
     halves: float | None = None,
+    fresh: float = 1.0,
 ) -> GuaranteeReport:
     """The report of a factorization machine.
 
@@ -158,6 +168,8 @@ def machine_report(
         'full' has ``halves``.
     halves : float or None
         Worst relative difference of fits on halves from the full one.
+    fresh : float
+        Share of the steps that saw rows for the first time.
 
     Returns
     -------
@@ -165,11 +177,11 @@ def machine_report(
         'recovered' only where all decisive rows hold.
     """
     d = len(lens.centre)
-    rows = [*_feature_rows(lens, raw), *_pace_rows(d, rank, batch, ratio, loss)]
+    rows = [*feature_rows(lens, raw), *pace_rows(d, rank, batch, ratio, loss)]
     error = None
     if evidence is not None:
         decisive, error = _evidence_rows(evidence, n_rows, halves)
-        rows += decisive
+        rows += [*decisive, *quadratic_rows(evidence, d, rank, batch, n_rows, fresh)]
     else:
         rows.append(_unchecked("rows seen again", "J", "a one-way stream, or too many parameters for J"))
     dead = int(np.sum(lens.T == 0)) if lens.T.ndim == 1 else int(np.sum(~lens.T.any(axis=0)))
@@ -222,53 +234,6 @@ def _identifiable(e: RowEvidence) -> bool:
 # --- rows of the report -----------------------------------------------------------------------------
 
 
-def _feature_rows(lens: Lens, raw: bool) -> list[Condition]:
-    corrected = lens.kappa is not None
-    whitened = lens.T.ndim == 2
-    fix = "the correction accounts for others" if corrected else "moments='auto' accounts for others"
-    return [
-        check(
-            "skewness of the features", "max |kappa|", f"{PAPER}, Theorem 1", lens.skewness,
-            at_most=np.inf if corrected else 0.5,
-            meaning=f"The theorem wants Gaussian features: {fix}.",
-        ),
-        check(
-            "tails of the features", "max |phi - 3|", f"{PAPER}, Theorem 1", lens.excess,
-            at_most=np.inf if corrected else 1.0,
-            meaning=f"The theorem wants Gaussian features: {fix}.",
-        ),
-        check(
-            "uncorrelated features", "||S - I||_2", f"{PAPER}, Lemma 9", lens.correlation,
-            at_most=np.inf if whitened else 0.5,
-            meaning="Whitened." if whitened else (
-                "Not whitened: whiten='auto' accounts for correlations." if raw else "Close to identity."
-            ),
-        ),
-        check(
-            "squares that can be told apart", "phi - 1 - kappa^2", "identifiability", float(lens.blind.sum()),
-            at_most=0.0,
-            meaning="Binary columns equal their square: their diagonal entry follows from the rank alone.",
-        ),
-    ]  # fmt: skip
-
-
-def _pace_rows(d: int, rank: int, batch: float, ratio: float, loss: float) -> list[Condition]:
-    return [
-        check(
-            "batch size", "n / (k d)", f"{PAPER}, Theorem 1", batch / (rank * d), at_least=2.0,
-            meaning="The rate is about sqrt((k + 2.6) d / n); the paper's k^3 isn't needed.",
-        ),
-        check(
-            "error falls on fresh rows", "sqrt(rho_t+1 / rho_t)", "evidence", ratio, at_most=0.75,
-            meaning="A step on new rows removes a constant share of the error (Theorem 1's delta).",
-        ),
-        check(
-            "loss", "rho", f"{PAPER}, Theorem 15", loss, at_most=1.0,
-            meaning="Share of the variance of y that is left: noise and what the model cannot express.",
-        ),
-    ]  # fmt: skip
-
-
 def _evidence_rows(e: RowEvidence, n_rows: int, halves: float | None) -> tuple[list[Condition], float]:
     scale = np.sqrt(e.n_sample / max(n_rows, 1))
     noise = 3 * e.noise_error * scale * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
@@ -290,17 +255,6 @@ def _evidence_rows(e: RowEvidence, n_rows: int, halves: float | None) -> tuple[l
         check(
             "error of w and M", "3 sigma ||J^+||_F + ||J^+ r||", "evidence", error, at_most=0.05,
             decisive=True, meaning="Relative; noise, and how far the fit is from the least squares solution.",
-        ),
-        check(
-            "shifted CI-RIP", "delta", f"{PAPER}, Theorem 4", e.rip_more,
-            at_most=1.0,
-            meaning=f"On a quarter of these rows {e.rip:.2g}: half as much on all of them is sampling error, "
-            "a plateau is bias.",
-        ),
-        check(
-            "noise floor", "1.7 xi sqrt(d/N)", f"{PAPER}, Theorem 15 (with the missing sqrt d)",
-            1.7 * e.sigma * np.sqrt(e.parameters / max(n_rows, 1)), at_most=0.1,
-            meaning="Error that noise alone leaves, in units of the spread of y.",
         ),
     ]  # fmt: skip
     if e.left > max(_EXACT, 4 * e.step**2):
@@ -345,6 +299,15 @@ def _size(model: UserModel, unit: NDArray[Any], target_scale: float) -> float:
     R = np.linalg.qr((model.factors * unit).T)[1] if len(model.factors) else np.zeros((0, 0))
     M = (R * model.eigenvalues) @ R.T
     return max(float(np.hypot(np.linalg.norm(slope), np.linalg.norm(M))) / target_scale, 1e-3)
+
+
+def _spectrum(F: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
+    """Smallest and largest magnitude of the eigenvalues of F' diag(values) F; 0 without any."""
+    if not len(values):
+        return 0.0, 0.0
+    R = np.linalg.qr(F.T)[1]
+    found = np.abs(np.linalg.eigvalsh((R * values) @ R.T))
+    return float(found.min()), float(found.max())
 
 
 def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:

@@ -31,6 +31,7 @@ class Measured:
     moment_ratio: float  # ||sum r u v'|| over its value for permuted r
     gradient_t: float  # of r^2 against the squared gradient: noise in the designs
     n_sample: int
+    design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
 
 def n_parameters(rank: int, d: int, second: int = 0) -> int:
@@ -91,6 +92,7 @@ def look(
         moment_ratio(left_over, S, T),
         gradient_t(left_over, gradient),
         len(r),
+        None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 
 

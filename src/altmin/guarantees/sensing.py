@@ -10,9 +10,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from altmin.guarantees.factorization_machine import PAPER
+from altmin.guarantees.machine_theory import PAPER
 from altmin.guarantees.measurements import Measured
-from altmin.guarantees.report import Condition, GuaranteeReport, check
+from altmin.guarantees.report import Condition, GuaranteeReport, check, unchecked
 
 _EXACT_RESIDUAL = 1e-6  # relative residual below which nothing is left to test
 _EXACT = 1e-10  # share of the mean square of y that is left where measurements have no noise
@@ -86,11 +86,30 @@ def sensing_report(
     error = None
     if evidence is not None:
         judged, error = _judged(evidence, n_rows, halves)
-        rows = [row if row.symbol != "rho" else replace(row, decisive=False) for row in rows] + judged
+        rows = [row if row.symbol != "rho" else replace(row, decisive=False) for row in rows]
+        rows += [*judged, *_independence(evidence)]
         verdict = _verdict(judged, evidence, error)
     advice = _advice(verdict, rows, evidence, halves)
     effort = "cheap" if halves is None else "full"
     return GuaranteeReport(verdict, tuple(rows), effort, error, advice, claim)
+
+
+def _independence(evidence: Measured) -> list[Condition]:
+    rows = [
+        unchecked(
+            "measurements are independent", "i.i.d.", f"{PAPER}, Theorem 4",
+            "the order and origin of the measurements aren't known; near copies are counted in n_eff / p",
+        )
+    ]  # fmt: skip
+    if evidence.design_t is not None:
+        rows.append(
+            check(
+                "left and right designs are independent", "|t| of u v", f"{PAPER}, Section 4",
+                evidence.design_t, at_most=5.0,
+                meaning="Largest correlation of a left and a right column; the start needs them apart.",
+            )
+        )  # fmt: skip
+    return rows
 
 
 def _verdict(judged: list[Condition], evidence: Measured, error: float) -> str:

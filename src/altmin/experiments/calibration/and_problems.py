@@ -48,7 +48,7 @@ def noisy(rng: np.random.Generator, X: Array, level: float) -> Array:
     return X + level * size * rng.standard_normal(X.shape)
 
 
-@kind("and", "sparse Dirichlet weights", "clean", 3)
+@kind("and", "sparse Dirichlet weights", "clean", 5)
 def _sparse(rng: np.random.Generator) -> Trial:
     D, W, n = sizes(rng)
     A = topics(rng, D, W, signed=rng.random() < 0.4)

@@ -43,7 +43,7 @@ def draw(rng: np.random.Generator, rows: float = 12.0, law: str | None = None) -
     return X, rng.normal() + X @ w + quadratic(X, M), w, M, k
 
 
-@kind("machine", "quadratic law", "clean", 3)
+@kind("machine", "quadratic law", "clean", 5)
 def _clean(rng: np.random.Generator) -> Trial:
     X, y, w, M, k = draw(rng, rng.uniform(4, 30))
     return trial(rng, X, y, w, M, k + whole(rng, 0, 1) if k < X.shape[1] else k)

@@ -55,7 +55,7 @@ class Problem:
         return Trial(model, ((self.U, self.V) if self.pair else self.U, y), None if foreign else error)
 
 
-@kind("sensing", "low-rank matrix", "clean", 3)
+@kind("sensing", "low-rank matrix", "clean", 5)
 def _clean(rng: np.random.Generator) -> Trial:
     problem = Problem(rng, rng.uniform(4, 30))
     return problem.trial(problem.measure(), problem.rank + whole(rng, 0, 1))
