@@ -89,6 +89,7 @@ class AndState:
     mass: Any = None  # (D,): sum of each component's codes
     squares: float = 0.0  # sum of squares of the data
     residual: float = np.inf  # sum of squares of what the codes leave over
+    kept_share: float = np.inf  # the same over the squares of the data, samples left out not counted
     codes: Any = None  # codes of some samples, before the threshold
 
 
@@ -187,6 +188,7 @@ class AndNmf:
             residual=stats["residual"],
             squares=stats["squares"],
             codes=stats["codes"].value,
+            kept_share=float(stats["kept"][0] / max(stats["kept"][1], np.finfo(float).tiny)),
         )
 
     def finish(self, state: AndState) -> AndState:
@@ -377,7 +379,13 @@ def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
         left = squares - 2 * np.asarray(S.multiply(fit).sum(axis=1)).ravel() + row_norms2(fit)
     if state.view.columns:
         left, squares = left + block.columns["outside"], squares + block.columns["outside"]
-    return {"residual": float(w @ np.maximum(left, 0.0)), "squares": float(w @ squares), "codes": codes}
+    left, kept = np.maximum(left, 0.0), np.maximum(weights(block), 0.0)
+    return {
+        "residual": float(w @ left),
+        "squares": float(w @ squares),
+        "kept": np.array([kept @ left, kept @ squares]),
+        "codes": codes,
+    }
 
 
 def decode(X: Any, decoder: NDArray[Any], alpha: Any = 0.0) -> NDArray[Any]:

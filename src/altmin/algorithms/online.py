@@ -25,6 +25,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary_steps import (
@@ -39,11 +40,12 @@ from altmin.algorithms.dictionary_steps import (
     pursuit_map,
     whitening,
 )
-from altmin.contract import Block, Done, Info, Next, Round, Same, Stats, record
+from altmin.contract import Block, Concat, Done, Info, Next, Round, Same, Stats, record
 
 _DISTURBED = 2.0  # times the usual noise
 _SETTLED = 1.2  # times the usual noise and density, at which a polished block is believed
 _POLISH_PASSES = 25
+_EVIDENCE_ROWS = 1000  # of a block, kept for the guarantee
 _LOST = 2  # disturbed blocks running that could not be polished
 
 
@@ -74,6 +76,7 @@ class OnlineState:
     block_density: float = 0.0
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
+    recent: Any = None  # some of the last rows, for the guarantee
 
 
 @record
@@ -136,6 +139,7 @@ class Online:
         noise = noise_level(stats["magnitudes"], state.density)
         state = self._remember(state, stats["covariance"], rows)
         state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
+        state = self.seen(state, stats["recent"].value)
         k = len(state.atoms)
         usual = max(state.noise, 10 * self._rounding(state))
         if noise > _DISTURBED * usual and rows >= 5 * k:
@@ -160,6 +164,12 @@ class Online:
     def resumed(self, state: OnlineState) -> OnlineState:
         """The state of a finished run, ready for more rows."""
         return replace(state, phase="next")
+
+    def seen(self, state: OnlineState, rows: NDArray[Any]) -> OnlineState:
+        """The state with these as its last rows, after some of those before them."""
+        most = max(_EVIDENCE_ROWS, 12 * len(state.atoms))
+        before = rows[:0] if state.recent is None else state.recent
+        return replace(state, recent=np.concatenate([before, rows])[-most:])
 
     def _remember(self, state: OnlineState, covariance: NDArray[Any], rows: int) -> OnlineState:
         past = state.n_rows if self.memory is None else min(state.n_rows, self.memory)
@@ -262,8 +272,11 @@ class Online:
 
 
 def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
-    """Codes of a new block and its second moments."""
-    return {**coding_map(algorithm, state, block), **covariance_map(algorithm, state, block)}
+    """Codes of a new block, its second moments, and some of its rows."""
+    stride = -(-algorithm.window // max(_EVIDENCE_ROWS, 12 * len(state.atoms)))
+    X = block.X[::stride]
+    recent = {"recent": Concat(X.toarray() if sp.issparse(X) else X.copy())}
+    return {**coding_map(algorithm, state, block), **covariance_map(algorithm, state, block), **recent}
 
 
 def coding_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:

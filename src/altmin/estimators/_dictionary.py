@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.contract import Block
 from altmin.engine import Source, StreamSource
 from altmin.estimators._base import ComponentsEstimator
-from altmin.guarantees.dictionaries import DictionaryEvidence, Stability, dictionary_report
+from altmin.guarantees.dictionaries import Stability, dictionary_report
+from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
-from altmin.metrics import sine_errors
+from altmin.metrics import match_components, sine_errors
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "transform_algorithm": [StrOptions({"threshold", "omp", "ormp"})],
@@ -110,22 +111,33 @@ class DictionaryEstimator(ComponentsEstimator):
         """A copy that searches from elsewhere."""
         return clone(model).set_params(random_state=2)
 
-    def _set_guarantee(self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int) -> None:
+    def _set_guarantee(
+        self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
+    ) -> None:
         """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""
+        self._fit_evidence = self._evidence(state, order, agreeing, theorem, **facts)
+        self.guarantee_ = dictionary_report(self._fit_evidence)
+
+    def _evidence(
+        self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
+    ) -> DictionaryEvidence:
         counts = np.maximum(state.counts, 1.0)
-        self._fit_evidence = DictionaryEvidence(
-            codes=state.sample[:, order],
-            thresholds=state.thresholds[order],
-            size=np.sqrt(state.squares / counts)[order],
+        unit = np.linalg.norm(state.atoms, axis=1)[order]  # from codes of the state's atoms to unit ones'
+        return DictionaryEvidence(
+            codes=state.sample[:, order] * unit.astype(state.sample.dtype),
+            thresholds=state.thresholds[order] * unit,
+            size=np.sqrt(state.squares / counts)[order] * unit,
             density=state.counts[order] / state.n_rows,
             components=self.components_,
             n_samples=state.n_rows,
             residual=float(np.sqrt(state.residual / state.total)) if state.total > 0 else 1.0,
-            changes=tuple(row["change"] for row in self.history_ if row["phase"] in ("polish", "alternate")),
+            changes=tuple(
+                row["change"] for row in self.history_ if row.get("phase") in ("polish", "alternate")
+            ),
             agreeing=agreeing,
             theorem=theorem,
+            **facts,
         )
-        self.guarantee_ = dictionary_report(self._fit_evidence)
 
     def _decoder(self) -> NDArray[Any]:
         return np.linalg.pinv(self.components_.astype(np.float64))
@@ -158,6 +170,16 @@ def _halves(source: Source) -> list[NDArray[np.intp]]:
 
 def _distance(fit: Any, other: Any) -> float:
     return float(np.max(sine_errors(fit.components_, other.components_)))
+
+
+def start_distance(start: Any, atoms: NDArray[Any]) -> float | None:
+    """Frobenius distance of a start from the atoms, matched in order and sign; None without one."""
+    if start is None:
+        return None
+    start = np.asarray(start, dtype=np.float64)
+    start = start / np.linalg.norm(start, axis=1, keepdims=True)
+    index, cosine = match_components(start, atoms)
+    return float(np.linalg.norm(start[index] * np.sign(cosine)[:, None] - atoms))
 
 
 def largest_only(Z: NDArray[Any], n_nonzero: int) -> NDArray[Any]:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from altmin.algorithms.one_pass import OnePass, OnePassState
 from altmin.algorithms.quadratic import UserModel
-from altmin.contract import Block
-from altmin.engine import AnySource, Source, collect_rows
+from altmin.engine import AnySource, Source
+from altmin.estimators.halves import count_distinct
 from altmin.guarantees.factorization_machine import (
     MAX_PARAMETERS,
     machine_report,
@@ -23,7 +23,6 @@ from altmin.guarantees.factorization_machine import (
 from altmin.guarantees.report import GuaranteeReport, check
 
 _LEAST_ROWS = 3000
-_DISTINCT_ROWS = 1 << 20  # more are more than enough, and would be kept in memory
 
 
 def report(
@@ -77,6 +76,7 @@ def report(
         raw=algorithm.raw,
         effort="cheap" if halves is None else "full",
         halves=halves,
+        fresh=min(fresh / max(len(losses), 1), 1.0),
     )
 
 
@@ -96,20 +96,6 @@ def sample(source: Source, n: int) -> tuple[NDArray[Any], NDArray[Any]]:
     table = source.take(np.unique(np.linspace(0, source.n_rows - 1, n).astype(np.intp)))
     X = table.X.toarray() if sp.issparse(table.X) else table.X
     return np.asarray(X, dtype=np.float64), np.asarray(table.y, dtype=np.float64)
-
-
-def count_distinct(source: Source, centre: NDArray[Any], unit: NDArray[Any]) -> int:
-    """Rows that aren't near copies of others: cells of 1e-3 along three random directions.
-
-    Of the first million rows alone, so a lower bound for more of them: no harm to what is claimed.
-    """
-    directions = np.random.default_rng(0).standard_normal((len(centre), 3)) / np.sqrt(len(centre))
-    directions /= unit[:, None]
-
-    def cells(block: Block) -> NDArray[Any]:
-        return np.round((np.asarray(block.X @ directions) - centre @ directions) * 1e3)
-
-    return len(np.unique(collect_rows(cells, source, n_rows=_DISTINCT_ROWS), axis=0))
 
 
 def column_units(X: NDArray[Any]) -> NDArray[Any]:

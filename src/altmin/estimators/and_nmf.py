@@ -19,7 +19,7 @@ from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.library_starts import library_start
-from altmin.guarantees.and_nmf import gather, report
+from altmin.guarantees.and_nmf import gather, report, start_quality, structure_left
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
@@ -267,17 +267,27 @@ class AND(ComponentsEstimator):
         sample = table.X[seen]
         decoder = pseudo_inverse(self.components_.astype(source.dtype))
         codes = np.asarray(sample @ decoder)
-        left = sample - np.maximum(codes, 0.0) @ self.components_
-        squares = row_norms2(sample).sum()
-        residual = float(np.sqrt(np.square(left).sum() / squares)) if squares > 0 else 0.0
+        rest = np.asarray(sample - np.maximum(codes, 0.0) @ self.components_)
+        left = row_norms2(rest)
+        squares = row_norms2(sample)
+        # what the fit's own screen calls an outlier: far outside the span of the components
+        fits = left <= 25 * np.median(left) + 1e-6 * squares.mean()
+        fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
+        total = squares[fits].sum()
+        residual = float(np.sqrt(left[fits].sum() / total)) if total > 0 else 0.0
         agreement = self._agreement(source) if effort == "full" else {}
-        evidence = gather(codes, self.components_)
-        dropped = len(self.outliers_) / source.n_rows
-        return report(evidence, residual, noise=residual, dropped=dropped, **agreement)
+        evidence = gather(codes[fits], self.components_)
+        loose = gather(codes[fits], self.components_, level=2 * agreement["halves"]) if agreement else None
+        dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
+        if agreement:
+            agreement["structured"] = structure_left(rest[fits])
+        return report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
 
     def _agreement(self, source: Source) -> dict[str, float]:
         """Largest sine between the fit and its repetitions on halves and from other starts."""
         algorithm = self._algorithm(source)
+        if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are
+            algorithm = replace(algorithm, method="spa")
 
         def distance(how: AndNmf, data: Source, **changes: Any) -> float:
             A = lift(self._run(how, data, checkpoint=None, **changes).state).A
@@ -289,18 +299,13 @@ class AND(ComponentsEstimator):
         return {"halves": max(halves), "restarts": max(restarts)}
 
     def _report(self, state: AndState) -> GuaranteeReport:
-        residual = float(np.sqrt(state.residual / state.squares)) if state.squares > 0 else 0.0
+        residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
         dropped = len(self.outliers_) / max(state.view.count, 1.0)
-        start = None
         A = lift(state).A
-        if not isinstance(self.init, str):
-            mixing = np.asarray(self.init, dtype=np.float64) @ pseudo_inverse(A)
-            own = np.diag(mixing)
-            mixing = mixing / np.where(own != 0, own, 1.0)[:, None]
-            start = float(np.linalg.norm(mixing - np.diag(np.diag(mixing)), 2))
+        start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
         evidence = None if state.codes is None else gather(state.codes, A)
         noise = None if state.view.noiseless else residual
-        return report(evidence, residual, noise=noise, start=start, dropped=dropped)
+        return report(evidence, residual, noise=noise, start=start, outside=outside, dropped=dropped)
 
     def _algorithm(self, source: AnySource) -> AndNmf:
         schedule = self.thresholds

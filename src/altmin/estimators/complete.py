@@ -14,7 +14,12 @@ from altmin.algorithms.complete import Complete
 from altmin.algorithms.dictionary_polish import CompleteState
 from altmin.engine import AnySource
 from altmin.estimators._base import SHARED_CONSTRAINTS
-from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, checked_start
+from altmin.estimators._dictionary import (
+    CODING_CONSTRAINTS,
+    DictionaryEstimator,
+    checked_start,
+    start_distance,
+)
 
 _AMPLIFIED = 10.0
 
@@ -190,7 +195,9 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
-        self._set_guarantee(state, order, state.agreeing, theorem=2)
+        start = start_distance(self.init if given else None, self.components_)
+        facts = {"batch": self.batch_size, "start": start}
+        self._set_guarantee(state, order, state.agreeing, theorem=2, **facts)
         self._warn_of_whitening(state)
 
     def _warn_of_whitening(self, state: CompleteState) -> None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from altmin.engine import Source
+from altmin.contract import Block
+from altmin.engine import Source, collect_rows
 from altmin.kernels.gram import row_norms2
+
+_DISTINCT_ROWS = 1 << 20  # more are more than enough, and would be kept in memory
 
 
 def apart_halves(source: Source) -> tuple[np.ndarray, np.ndarray]:
@@ -26,3 +31,34 @@ def apart_halves(source: Source) -> tuple[np.ndarray, np.ndarray]:
     _, cells = np.unique(cells, return_inverse=True)
     side = rng.permutation(cells.max() + 1) % 2
     return np.flatnonzero(side[cells] == 0), np.flatnonzero(side[cells] == 1)
+
+
+def count_distinct(source: Source, centre: Any = None, unit: Any = None) -> int:
+    """Rows that aren't near copies of others: cells of 1e-3 of the spread along three random directions.
+
+    Parameters
+    ----------
+    source : Source
+        The rows; a second design counts as part of them.
+    centre, unit : ndarray of shape (n_features,), optional
+        Location and spread of the columns; by default they are taken as they are.
+
+    Returns
+    -------
+    int
+        The number of cells that are taken; by the first million rows alone, so a lower bound for more of
+        them: no harm to what is claimed.
+    """
+    rng = np.random.default_rng(0)
+    widths = (source.info.n_features, source.info.second_features)
+    first, second = (rng.standard_normal((d, 3)) / np.sqrt(max(d, 1)) for d in widths)
+    first = first if unit is None else first / np.asarray(unit)[:, None]
+    offset = 0.0 if centre is None else np.asarray(centre) @ first
+
+    def scores(block: Block) -> np.ndarray:
+        along = np.asarray(block.X @ first) - offset
+        return along if block.second is None else along + np.asarray(block.second @ second)
+
+    found = collect_rows(scores, source, n_rows=_DISTINCT_ROWS)
+    spread = 1.0 if unit is not None else np.maximum(found.std(axis=0), 1e-300)
+    return len(np.unique(np.round(found / spread * 1e3), axis=0))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
@@ -18,6 +19,8 @@ from altmin.algorithms.online import Online, OnlineState
 from altmin.engine import AnySource, Source, StreamSource, open_source
 from altmin.estimators._base import SHARED_CONSTRAINTS
 from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.guarantees.dictionaries import dictionary_report
+from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
 
 _HISTORY = 1000
@@ -83,7 +86,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     outcome_ : Outcome
         How the last call ended.
     guarantee_ : GuaranteeReport
-        Whether the last search found the true atoms.
+        Whether these are the true atoms of the last rows.
 
     References
     ----------
@@ -261,6 +264,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.n_iter_ += result.n_iter
         self.outcome_ = result.outcome
         self._set_fit(result.state)
+        self._look_again(result.state)
         self._state = None if result.outcome.kind == "stalled" else result.state
         return result.position
 
@@ -286,6 +290,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         source = open_source(X)
         result = self._run(Complete(k), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000))
         state = tracker.begin(result.state, source.info.dtype)
+        last = X[-self.window :]
+        state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
         self.n_searches_ += 1
@@ -296,7 +302,38 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         order = np.arange(k)
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
-        self._set_guarantee(result.state, order, result.state.agreeing, theorem=3)
+        self._fit_evidence = self._evidence(
+            result.state, order, result.state.agreeing, theorem=3, batch=self.window
+        )
+
+    def _look_again(self, state: OnlineState) -> None:
+        """Evidence of the last rows: the search may be long ago, and the stream may have changed."""
+        if state.recent is None:
+            return
+        X = np.asarray(state.recent, dtype=np.float64) / state.scale
+        Z = X @ np.linalg.pinv(state.atoms)
+        kept = np.where(np.abs(Z) >= state.thresholds, Z, 0.0)
+        counts = np.count_nonzero(kept, axis=0)
+        total = float(np.sum(X**2))
+        left = float(np.sum((X - kept @ state.atoms) ** 2))
+        self._fit_evidence = replace(
+            self._fit_evidence,
+            codes=Z.astype(state.decoder.dtype),
+            thresholds=state.thresholds,
+            size=np.sqrt(np.sum(kept**2, axis=0) / np.maximum(counts, 1)),
+            density=counts / len(Z),
+            components=self.components_,
+            n_samples=int(state.n_rows),
+            residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
+            agreeing=0 if state.lost else self._fit_evidence.agreeing,
+        )
+
+    @property
+    def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]
+        """Whether these are the atoms of the last rows; made when it is asked for, as blocks come fast."""
+        if not hasattr(self, "_fit_evidence"):
+            raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
+        return dictionary_report(self._fit_evidence)
 
     def _set_fit(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from altmin.algorithms.orthogonal import Orthogonal, OrthogonalState
 from altmin.estimators._base import SHARED_CONSTRAINTS
-from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, start_atoms
+from altmin.estimators._dictionary import CODING_CONSTRAINTS, DictionaryEstimator, start_atoms, start_distance
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -174,7 +174,8 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
-        self._set_guarantee(state, order, None, theorem=1)
+        start = start_distance(start_atoms(self.init, self.n_features_in_), self.components_)
+        self._set_guarantee(state, order, None, theorem=1, start=start)
 
     def _from_another_start(self, model: Any) -> Any:
         return clone(model).set_params(random_state=2, init="random")

@@ -2,36 +2,16 @@
 
 from __future__ import annotations
 
-import html
+import json
 import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from altmin.guarantees.rendering import html_page, number, rich_table, text_lines
 from altmin.io.records import record
 
 Status = Literal["holds", "violated", "cannot be checked"]
 Verdict = Literal["recovered", "plausible", "not supported"]
-
-_MARKS = {"holds": "+", "violated": "-", "cannot be checked": "?"}
-# White letters on these are readable in light and dark notebooks alike.
-_COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#656d76"}
-_VERDICT_COLOURS = {"recovered": "#1a7f37", "plausible": "#8a6100", "not supported": "#b42318"}
-_STYLE = """<style>
-.altmin-guarantee { font-family: system-ui, sans-serif; }
-.altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .6em 0; }
-.altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
-  padding: .45em 1em .45em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td + td + td small { white-space: nowrap; }
-.altmin-guarantee small { opacity: .75; }
-.altmin-guarantee .pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
-  font-size: .85em; font-weight: 600; white-space: nowrap; }
-@media (max-width: 44rem) {
-  .altmin-guarantee tr { display: block; padding: .5em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-  .altmin-guarantee td, .altmin-guarantee th { display: block; padding: .1em 0; border: 0; }
-  .altmin-guarantee td + td + td small { white-space: normal; }
-  .altmin-guarantee td + td + td br { display: none; }
-}
-</style>"""
 
 
 @record
@@ -58,6 +38,8 @@ class Condition:
     decisive : bool
         Whether the verdict rests on it. The theorems' own constants mostly don't discriminate, and
         are shown for information.
+    at_most, at_least : float or None
+        The bounds as numbers, for pictures.
     """
 
     name: str
@@ -68,12 +50,11 @@ class Condition:
     status: str
     meaning: str
     decisive: bool = False
+    at_most: float | None = None
+    at_least: float | None = None
 
     def __str__(self) -> str:
-        return (
-            f"[{_MARKS[self.status]}] {self.name} ({self.symbol}; {self.reference}): "
-            f"{_number(self.measured)}, required {self.required}: {self.status}. {self.meaning}"
-        )
+        return text_lines(self)
 
 
 @record
@@ -112,29 +93,41 @@ class GuaranteeReport:
                 return condition
         raise KeyError(f"no condition {name!r}; there are {[c.name for c in self.conditions]}")
 
+    @property
+    def decisive(self) -> tuple[Condition, ...]:
+        """The rows that the verdict rests on."""
+        return tuple(condition for condition in self.conditions if condition.decisive)
+
+    @property
+    def violated(self) -> tuple[Condition, ...]:
+        """The rows that don't hold."""
+        return tuple(condition for condition in self.conditions if condition.status == "violated")
+
     def __str__(self) -> str:
         head = f"guarantee: {self.verdict} ({self.effort} effort)"
         if self.estimated_error is not None:
-            head += f", estimated error {_number(self.estimated_error)}"
+            head += f", estimated error {number(self.estimated_error)}"
         lines = [head, *(f"  {condition}" for condition in self.conditions)]
         return "\n".join(lines + ([f"  next: {self.advice}"] if self.advice else []))
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
-        rows = [{**vars(condition), "measured": _plain(condition.measured)} for condition in self.conditions]
+        numbers = ("measured", "at_most", "at_least")
+        rows = [
+            {**vars(condition), **{name: _plain(getattr(condition, name)) for name in numbers}}
+            for condition in self.conditions
+        ]
         return {**vars(self), "estimated_error": _plain(self.estimated_error), "conditions": rows}
 
+    def to_json(self, **options: Any) -> str:
+        """The report as JSON; ``options`` go to ``json.dumps``."""
+        return json.dumps(self.to_dict(), **options)
+
     def _repr_html_(self) -> str:
-        parts = {"What the verdict rests on": True, "For information": False}
-        rows = "".join(_html_rows(title, self.conditions, decisive) for title, decisive in parts.items())
-        error = "" if self.estimated_error is None else f" · estimated error {_number(self.estimated_error)}"
-        advice = f"<p><b>Next:</b> {html.escape(self.advice)}</p>" if self.advice else ""
-        return (
-            f"<div class='altmin-guarantee'>{_STYLE}"
-            f"<p>{_pill(self.verdict, _VERDICT_COLOURS[self.verdict])} {html.escape(self.claim)} "
-            f"<small>({self.effort} effort{error})</small></p>"
-            f"<table><tbody>{rows}</tbody></table>{advice}</div>"
-        )
+        return html_page(self)
+
+    def __rich__(self) -> Any:
+        return rich_table(self)
 
 
 def check(
@@ -169,7 +162,7 @@ def check(
         With its status.
     """
     bounds = [
-        f"{sign} {_number(bound)}" for sign, bound in (("<=", at_most), (">=", at_least)) if bound is not None
+        f"{sign} {number(bound)}" for sign, bound in (("<=", at_most), (">=", at_least)) if bound is not None
     ]
     if measured is None or math.isnan(measured) or not bounds:
         status = "cannot be checked"
@@ -177,34 +170,30 @@ def check(
         holds = (at_most is None or measured <= at_most) and (at_least is None or measured >= at_least)
         status = "holds" if holds else "violated"
     value = None if measured is None else float(measured)
-    return Condition(
-        name, symbol, reference, value, " and ".join(bounds) or "not known", status, meaning, decisive
-    )
+    required = " and ".join(bounds) or "not known"
+    bound = {"at_most": _plain(at_most), "at_least": _plain(at_least)}
+    return Condition(name, symbol, reference, value, required, status, meaning, decisive, **bound)
 
 
-def _number(value: float | None) -> str:
-    return "not measured" if value is None else f"{value:.3g}"
+def unchecked(name: str, symbol: str, reference: str, why: str, *, decisive: bool = False) -> Condition:
+    """A condition of a theorem that no data can check, with the reason.
+
+    Parameters
+    ----------
+    name, symbol, reference : str
+        As in :class:`Condition`.
+    why : str
+        The reason.
+    decisive : bool
+        Whether a verdict would need it.
+
+    Returns
+    -------
+    Condition
+        'cannot be checked'.
+    """
+    return Condition(name, symbol, reference, None, "assumed", "cannot be checked", why, decisive)
 
 
 def _plain(value: float | None) -> float | None:
-    return value if value is None or math.isfinite(value) else None
-
-
-def _pill(text: str, colour: str) -> str:
-    return f"<span class='pill' style='background:{colour}'>{text}</span>"
-
-
-def _html_rows(title: str, conditions: tuple[Condition, ...], decisive: bool) -> str:
-    rows = "".join(_html_row(condition) for condition in conditions if condition.decisive is decisive)
-    return f"<tr><th colspan='4'>{title}</th></tr>{rows}" if rows else ""
-
-
-def _html_row(condition: Condition) -> str:
-    source = html.escape(f"{condition.symbol}, {condition.reference}")
-    cells = (
-        _pill(condition.status, _COLOURS[condition.status]),
-        f"{html.escape(condition.name)}<br><small>{source}</small>",
-        f"{_number(condition.measured)} <br><small>required {html.escape(condition.required)}</small>",
-        html.escape(condition.meaning),
-    )
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return float(value) if value is not None and math.isfinite(value) else None

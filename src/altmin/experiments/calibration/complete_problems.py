@@ -1,0 +1,12 @@
+"""Problems of complete dictionaries."""
+
+from altmin.estimators.complete import CompleteDictionaryLearning
+from altmin.experiments.calibration.dictionary_data import register
+from altmin.experiments.calibration.trial import whole
+
+register(
+    "complete",
+    lambda k, rng: CompleteDictionaryLearning(k, random_state=whole(rng, 0, 9999)),
+    orthogonal=False,
+    samples=(300, 1200),
+)

@@ -1,0 +1,146 @@
+r"""What measurements say about a fitted matrix: y = u'Mv, or x'Mx with one design.
+
+With J the Jacobian of the predictions along the tangent of the matrices of rank k at M, the error that
+noise leaves is about :math:`\hat\sigma \|J^+\|_F`, and :math:`J^+ r` is how far the fit is from least
+squares. What is left over must look like noise.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from altmin.guarantees.residuals import Array, gradient_t, moment_ratio, shapes, singular_ratio, worst_t
+from altmin.io.records import record
+
+MAX_PARAMETERS = 1200
+_REAL = 1e-8  # singular values below this share of the largest are rounding
+
+
+@record
+class Measured:
+    """Evidence of a sample of measurements; errors are relative to the size of M in standardised designs."""
+
+    parameters: int
+    distinct: float  # measurements, of all, that aren't near copies of others
+    conditioning: float  # sigma_min / sigma_max of J for whitened designs
+    raw_conditioning: float  # and for designs that are only scaled
+    residual: float  # relative, after one more Gauss-Newton step
+    noise_error: float  # sigma-hat ||J^+||_F
+    step: float  # ||J^+ r||
+    worst_t: float  # on an offset, linear terms and other shapes
+    moment_ratio: float  # ||sum r u v'|| over its value for permuted r
+    gradient_t: float  # of r^2 against the squared gradient: noise in the designs
+    n_sample: int
+    design_t: float | None = None  # largest |t| of a left and a right column; None for one design
+
+
+def n_parameters(rank: int, d: int, second: int = 0) -> int:
+    """Free parameters of a matrix of this rank: symmetric, or d x second."""
+    return rank * (d + second - rank) if second else d * rank - rank * (rank - 1) // 2
+
+
+def look(
+    left: Array, values: Array, right: Array, y: Array, U: Array, V: Array | None, distinct: float
+) -> Measured | None:
+    """Measure the evidence.
+
+    Parameters
+    ----------
+    left, right : ndarray of shape (rank, n_features), (rank, n_second_features)
+        Factors of M = left' diag(values) right.
+    values : ndarray of shape (rank,)
+        Singular values or eigenvalues.
+    y : ndarray of shape (n_samples,)
+        Measurements.
+    U, V : ndarray
+        Designs; V is None for the symmetric case.
+    distinct : float
+        Measurements, of all, that aren't near copies of others.
+
+    Returns
+    -------
+    Measured or None
+        None where there are too many parameters for a Jacobian, or nothing was measured.
+    """
+    real = np.abs(values) > _REAL * np.abs(values).max(initial=1e-300)
+    L, c, R = left[real], values[real], right[real]
+    p = n_parameters(len(c), U.shape[1], 0 if V is None else V.shape[1])
+    if p > MAX_PARAMETERS or len(y) < 2 or not len(c):
+        return None
+    S, su = scaled(U)
+    T, sv = (S, su) if V is None else scaled(V)
+    L, R = L * su, R * sv
+    a, b = S @ L.T, T @ R.T
+    unit = max(float(np.sqrt(np.mean(y**2))), 1e-300)
+    r, c = (y - (a * b) @ c) / unit, c / unit
+    J = tangent(S, L, None if V is None else T, R)
+    inverse = np.linalg.pinv(J.T @ J, rcond=1e-14, hermitian=True)
+    sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
+    size = max(float(np.linalg.norm((L.T * c) @ R)), 1e-3)
+    step = inverse @ (J.T @ r)
+    left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
+    gradient = np.sum(((b * c) @ L) ** 2, axis=1) + np.sum(((a * c) @ R) ** 2, axis=1)
+    return Measured(
+        p,
+        distinct,
+        singular_ratio(_white_tangent(S, L, None if V is None else T, R)),
+        singular_ratio(J),
+        float(np.sqrt(np.mean(left_over**2))),
+        sigma * float(np.sqrt(np.trace(inverse))) / size,
+        float(np.linalg.norm(step)) / size,
+        worst_t(left_over, _further(S, None if V is None else T, a, b), J, inverse),
+        moment_ratio(left_over, S, T),
+        gradient_t(left_over, gradient),
+        len(r),
+        None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
+    )
+
+
+def scaled(X: Array) -> tuple[Array, Array]:
+    """Columns of root mean square 1, and their sizes (1 for empty ones)."""
+    X = np.asarray(X, dtype=np.float64)
+    size = np.sqrt(np.mean(X**2, axis=0))
+    size = np.where(size > 0, size, 1.0)
+    return X / size, size
+
+
+def tangent(S: Array, L: Array, T: Array | None, R: Array) -> Array:
+    """Derivatives of u'Mv along the tangent space at the spans of L and R, an orthonormal basis of it."""
+    k = len(L)
+    s = S @ np.linalg.qr(np.hstack([L.T, np.eye(S.shape[1])]))[0]
+    if T is None:
+        columns = [
+            (s[:, [i]] * s[:, i:]) * np.where(np.arange(i, s.shape[1]) > i, np.sqrt(2), 1.0) for i in range(k)
+        ]
+        return np.hstack(columns)
+    t = T @ np.linalg.qr(np.hstack([R.T, np.eye(T.shape[1])]))[0]
+    columns = [s[:, [i]] * t for i in range(k)] + [s[:, k:] * t[:, [j]] for j in range(k)]
+    return np.hstack(columns)
+
+
+def _white_tangent(S: Array, L: Array, T: Array | None, R: Array) -> Array:
+    Z, back = _whitened(S)
+    if T is None:
+        return tangent(Z, L @ back, None, R)
+    W, back_right = _whitened(T)
+    return tangent(Z, L @ back, W, R @ back_right)
+
+
+def _whitened(S: Array) -> tuple[Array, Array]:
+    """S in coordinates with identity second moments, and the map of factors into them."""
+    values, vectors = np.linalg.eigh(S.T @ S / len(S))
+    root = np.sqrt(np.maximum(values, 0.0))
+    inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 1e-7 * root[-1])
+    return S @ (vectors * inverse), vectors * root
+
+
+def _further(S: Array, T: Array | None, a: Array, b: Array) -> Array:
+    """Terms that a matrix cannot express: an offset, linear and other shapes of the designs."""
+    a = a / np.maximum(a.std(axis=0), 1e-300)
+    ones = np.ones((len(S), 1))
+    if T is None:
+        return np.hstack([ones, S, shapes(np.hstack([a, S]))])
+    b = b / np.maximum(b.std(axis=0), 1e-300)
+    sa, sb = np.clip(a, -5, 5), np.clip(b, -5, 5)
+    mixed = [sa**3 * sb, sa * sb**3, np.abs(sa) * sb, sa * np.abs(sb), np.abs(sa * sb), sa**2, sb**2]
+    return np.hstack([ones, S, T, shapes(np.hstack([a, b, S, T])), *mixed])
