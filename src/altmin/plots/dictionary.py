@@ -82,6 +82,17 @@ def plot_dictionary(
     -------
     matplotlib Axes
         With the picture.
+
+    Notes
+    -----
+    **Cost.** One image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots import plot_dictionary
+    >>> plot_dictionary(np.eye(16), title="pixels").get_title()
+    'pixels'
     """
     picture = tile_atoms(
         getattr(dictionary, "components_", dictionary), patch_size=patch_size, n_columns=n_columns
