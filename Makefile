@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: setup demo lint test test-all test-oldest accept clean
+.PHONY: setup demo lint test test-all test-oldest accept docs clean
 
 setup: $(VENV)/.ready
 
@@ -51,5 +51,26 @@ $(VENV)-oldest/.ready: pyproject.toml constraints-oldest.txt
 accept: setup
 	$(RUN) acceptance/run.py $(ONLY)
 
+## docs: the documentation with its gallery into docs/_build/html; warnings are errors, links inside are checked
+docs: $(VENV)/.docs-ready docs/_static/mathjax/tex-chtml-full.js
+	OMP_NUM_THREADS=1 $(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+	$(RUN) docs/check_links.py docs/_build/html
+	@echo "documentation: docs/_build/html/index.html"
+
+$(VENV)/.docs-ready: $(VENV)/.ready
+	$(RUN) -m pip install --quiet --editable ".[$(EXTRAS),docs]"
+	@touch $@
+
+# Pages load MathJax from their own folder. Without npm: MATHJAX=/path/to/mathjax/es5 make docs
+MATHJAX ?= docs/_build/npm/node_modules/mathjax/es5
+docs/_static/mathjax/tex-chtml-full.js:
+	@test -d $(MATHJAX) || command -v npm > /dev/null || \
+		{ echo "mathematics needs MathJax 3: install npm, or set MATHJAX to the folder es5 of a copy"; exit 1; }
+	test -d $(MATHJAX) || npm install --silent --no-audit --no-fund --prefix docs/_build/npm mathjax@3.2.2
+	mkdir -p docs/_static/mathjax/output/chtml
+	cp -r $(MATHJAX)/output/chtml/fonts docs/_static/mathjax/output/chtml/
+	cp $(MATHJAX)/tex-chtml-full.js $@
+
 clean:
+	rm -rf docs/_build docs/_static/mathjax docs/gallery docs/api/generated docs/api/backreferences
 	rm -rf $(VENV) $(VENV)-oldest demo .mypy_cache .ruff_cache .import_linter_cache dist

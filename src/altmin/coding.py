@@ -64,6 +64,15 @@ def omp(
     ndarray of shape (n_samples, n_atoms)
         The codes.
 
+    Notes
+    -----
+    **Guarantee.** Each code is the least-squares fit to its atoms, to rounding; duplicated or dependent
+    atoms never give infinite codes. The supports are those of exact arithmetic unless scores tie.
+
+    **Cost.** With K atoms and L nonzeros a signal takes K (n_features + L^2 / 2) operations; the Gram
+    matrix K^2 * n_features once. With a mask K * n_features * L a signal. Memory: the codes and K * L
+    numbers a thread.
+
     References
     ----------
     R. Rubinstein, M. Zibulevsky and M. Elad, Efficient implementation of the K-SVD algorithm using batch

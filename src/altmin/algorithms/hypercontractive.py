@@ -62,6 +62,14 @@ def hypercontractive_norm(A: ArrayLike, p: float) -> HypercontractiveNorm:
     HypercontractiveNorm
         With ``value``, ``vector`` and ``upper_bound``.
 
+    Notes
+    -----
+    **Guarantee.** ``value`` is reached by ``vector``, and ``upper_bound`` is proven; between them lies the
+    norm.
+
+    **Cost.** A singular value decomposition and threshold correlations at O(log n_rows) levels, n_rows^2 *
+    n_columns each, then power steps of n_rows * n_columns.
+
     References
     ----------
     A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019, Theorem 17.

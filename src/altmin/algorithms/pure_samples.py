@@ -33,6 +33,20 @@ def spa(X: Any, n_components: int, *, project: bool = True) -> NDArray[np.intp]:
     ndarray of int
         Row numbers in the order taken; fewer where the samples span fewer dimensions.
 
+    Notes
+    -----
+    **Guarantee.** Finds all vertices of separable data (Gillis and Vavasis 2014), also under
+    noise that is small against the condition of the vertices. No sample of a component that has no nearly
+    pure one.
+
+    **Cost.** O(n_samples * n_features * n_components), and a singular value decomposition of that order for
+    the projection.
+
+    References
+    ----------
+    N. Gillis and S. A. Vavasis, Fast and robust recursive algorithms for separable nonnegative matrix
+    factorization, IEEE Transactions on Pattern Analysis and Machine Intelligence 2014.
+
     Examples
     --------
     >>> import numpy as np
@@ -66,6 +80,26 @@ def vca(X: Any, n_components: int, *, random_state: Any = None, project: bool = 
     -------
     ndarray of int
         Row numbers in the order taken; fewer where the samples span fewer dimensions.
+
+    Notes
+    -----
+    **Guarantee.** Finds the vertices of separable data without noise, with probability 1; with noise it
+    depends on the random directions.
+
+    **Cost.** O(n_samples * n_features * n_components), and a singular value decomposition of that order for
+    the projection.
+
+    References
+    ----------
+    J. M. P. Nascimento and J. M. Bioucas-Dias, Vertex component analysis: a fast algorithm to unmix
+    hyperspectral data, IEEE Transactions on Geoscience and Remote Sensing 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import vca
+    >>> sorted(vca(np.array([[1.0, 0.0], [0.5, 0.5], [0.0, 2.0]]), 2, random_state=0).tolist())
+    [0, 2]
     """
     rng = np.random.default_rng(random_state)
 

@@ -111,6 +111,14 @@ def threshold_correlation(
     ThresholdCorrelation
         With ``vector``, ``value``, ``support``, ``alpha``, ``beta`` and ``upper_bound``.
 
+    Notes
+    -----
+    **Guarantee.** ``beta`` is certified for the instance at hand: the larger one of the theorem's and of
+    value over upper bound. Proofs are in the documentation.
+
+    **Cost.** Exact: half of an n_vectors^2 * n_features product, tile by tile. Sampled: a number of
+    candidates that doesn't grow with n_vectors, one product each.
+
     References
     ----------
     A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019.

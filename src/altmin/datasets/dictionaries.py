@@ -55,13 +55,13 @@ def make_sparse_dictionary(
     Parameters
     ----------
     n_samples, n_features : int
-        p and n of the paper.
+        Sizes p and n of the paper.
     n_components : int or None
         Atoms; None is as many as features.
     density : float
-        theta, the share of nonzero codes.
+        Share of nonzero codes, theta.
     kind : {'rad', 'gap', 'gauss'}
-        Nonzeros: +-1; +-(.5 + |N(0, 1)|), bounded away from zero as the theorems ask; or N(0, 1), which
+        Nonzeros: +-1; ``+-(.5 + |N(0, 1)|)``, bounded away from zero as the theorems ask; or N(0, 1), which
         comes arbitrarily near to zero.
     orthogonal : bool
         Whether the atoms are orthonormal; else they are independent Gaussian directions.
@@ -77,6 +77,18 @@ def make_sparse_dictionary(
     -------
     PlantedDictionary
         Data and truth.
+
+    Notes
+    -----
+    **Guarantee.** Assumption 1 holds for 'rad' and 'gap'; 'gauss' has no gap, which the theorems ask for
+    and altmin doesn't need.
+
+    **Cost.** One product, n_samples * n_components * n_features.
+
+    References
+    ----------
+    G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves complete
+    dictionary learning, 2022.
 
     Examples
     --------

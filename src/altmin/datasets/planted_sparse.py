@@ -54,7 +54,7 @@ def make_planted_sparse(
     Parameters
     ----------
     n_samples, n_features, n_components, n_nonzero : int
-        n, d, m and k.
+        Sizes n, d, m and k of the paper.
     noise : float
         Noise to signal, as a ratio of Frobenius norms.
     coherence : float
@@ -70,6 +70,16 @@ def make_planted_sparse(
     -------
     PlantedSparse
         Data, dictionary, codes, and which rows are outliers.
+
+    Notes
+    -----
+    **Guarantee.** The best error of Theorem 4 is at most the squared ``noise`` (without outliers).
+
+    **Cost.** One product, n_samples * n_components * n_features.
+
+    References
+    ----------
+    A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019.
 
     Examples
     --------
@@ -155,6 +165,23 @@ def make_star(n_vectors: int = 2000, tau: float = 0.1) -> NDArray[Any]:
     -------
     ndarray of shape (n_vectors, n_vectors + 1)
         Unit rows.
+
+    Notes
+    -----
+    **Guarantee.** The optimum and the best input vector are known in closed form.
+
+    **Cost.** n_vectors * (n_vectors + 1) numbers.
+
+    References
+    ----------
+    A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019.
+
+    Examples
+    --------
+    >>> from altmin.datasets import make_star
+    >>> star = make_star(50, 0.1)
+    >>> round(float((star[:, 0] ** 2).sum()), 9)  # the value of e_0: n tau
+    5.0
     """
     star = np.sqrt(1 - tau) * np.eye(n_vectors + 1)[1:]
     star[:, 0] = np.sqrt(tau)
@@ -171,14 +198,30 @@ def make_plateau(n_samples: int = 200, delta2: float = 0.004) -> PlantedSparse:
     Parameters
     ----------
     n_samples : int
-        n.
+        Rows, n.
     delta2 : float
-        delta^2.
+        Squared size delta^2 of the part that is hard to see.
 
     Returns
     -------
     PlantedSparse
         Data, dictionary and codes.
+
+    Notes
+    -----
+    **Guarantee.** An exact dictionary exists.
+
+    **Cost.** n_samples * (n_samples + 1) numbers.
+
+    References
+    ----------
+    A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019.
+
+    Examples
+    --------
+    >>> from altmin.datasets import make_plateau
+    >>> make_plateau(10).X.shape
+    (10, 11)
     """
     A = np.eye(n_samples + 1)
     codes = np.zeros((n_samples, n_samples + 1))

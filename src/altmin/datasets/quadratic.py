@@ -27,7 +27,7 @@ class PlantedQuadratic:
     eigenvalues : ndarray of shape (rank,)
         The largest magnitude is 1.
     intercept : float
-        b.
+        Constant b.
     """
 
     X: NDArray[Any]
@@ -66,7 +66,7 @@ def make_quadratic(
     Parameters
     ----------
     n_samples, n_features, rank : int
-        n, d and k of the paper.
+        Sizes n, d and k of the paper.
     features : {'gaussian', 'exponential', 'uniform', 'binary'}
         Distribution of each feature, standardised.
     correlation : float
@@ -76,9 +76,9 @@ def make_quadratic(
     mixed_signs : bool
         Whether every other eigenvalue is negative.
     coef_norm : float
-        ||w||.
+        Norm of w.
     intercept : float
-        b.
+        Constant b.
     noise : float
         Standard deviation of the noise.
     random_state : int, RandomState or None
@@ -88,6 +88,17 @@ def make_quadratic(
     -------
     PlantedQuadratic
         Data and truth.
+
+    Notes
+    -----
+    **Guarantee.** Theorem 1 applies to Gaussian features without correlation.
+
+    **Cost.** n_samples * n_features * rank.
+
+    References
+    ----------
+    M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and rank-one
+    matrix sensing, NIPS 2016.
 
     Examples
     --------

@@ -101,6 +101,18 @@ class AND(ComponentsEstimator):
     guarantee_ : GuaranteeReport
         Whether these are the features that made the data, and why; :meth:`guarantee` looks closer.
 
+    Notes
+    -----
+    **Guarantee.** Theorems 4 and 5 (1 for binary weights) give recovery from a start near the truth,
+    linearly, down to the noise. Their conditions are measured and shown; the verdict of ``guarantee_``
+    rests on the shape of the data (spanned facets, pairs, negative codes), and is at best 'recovered'.
+    Recovered are the extreme rays of the smallest simplicial cone that holds the data, up to scale and
+    order.
+
+    **Cost.** One pass of O(n_samples * n_features * n_components) finds the span of the data; a stage then
+    takes O(n_samples * n_components^2), whatever the number of features. Memory: n_samples * n_components
+    coordinates, a few blocks of rows, the components.
+
     References
     ----------
     Y. Li and Y. Liang, Provable alternating gradient descent for non-negative matrix factorization

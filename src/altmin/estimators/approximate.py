@@ -102,6 +102,16 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     guarantee_ : GuaranteeReport
         What is certain and what isn't: at most 'plausible' for this model.
 
+    Notes
+    -----
+    **Guarantee.** Theorems 4, 7 and 9 bound the error, not the distance to true atoms: nothing is assumed
+    that would make those unique. The achieved error is computed and certain; the worst-case promise is
+    printed, and called vacuous where it is. The verdict is 'plausible' at most.
+
+    **Cost.** With m atoms, k nonzeros and d features a sweep takes O(n_samples * (m d + k (k + d)));
+    peeling works on a sample whose size doesn't grow with n_samples (exact peeling: n_samples^2 d). Memory:
+    the codes (n_samples * k), the sample, a few blocks of rows.
+
     References
     ----------
     A. Bhaskara and W. M. Tai, Approximate guarantees for dictionary learning, COLT 2019.

@@ -87,6 +87,15 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     guarantee_ : GuaranteeReport
         Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 2, and the contraction of the polish by about the density of the codes in each
+    pass, proven in the documentation: exact recovery of noiseless data, whatever the condition of the
+    atoms. At best 'recovered', up to order, sign and scale.
+
+    **Cost.** A pass takes O(n_samples * n_features * n_components); the search looks at a sample, the
+    preconditioner takes O(n_features^3) once. Memory: a few n_features^2, the sample, a few blocks of rows.
+
     References
     ----------
     G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves

@@ -104,6 +104,16 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     guarantee_ : GuaranteeReport
         Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 1: the error falls linearly in the batches for Gaussian features; corrected for
+    moments, for independent ones. The report measures moments, correlations and the loss on fresh rows;
+    'recovered' needs rows that can be looked at again. Claimed are b, w and M, not the factors; endogeneity
+    can't be seen in data.
+
+    **Cost.** A step on n rows takes O(n * n_features * rank), twice; no row is copied and sparse rows stay
+    sparse. State: about ten times rank * n_features numbers, and n_features^2 where features are whitened.
+
     References
     ----------
     M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
@@ -365,7 +375,13 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         return self._model.predict(block.X)
 
     def matrix(self) -> NDArray[Any]:
-        """M, formed as an array of shape (n_features, n_features)."""
+        """M, formed as an array.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features)
+            M in the columns that were given.
+        """
         check_is_fitted(self)
         M = (self.factors_.T * self.eigenvalues_) @ self.factors_
         return M if self.diagonal_ is None else M + np.diag(self.diagonal_)

@@ -64,6 +64,14 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     n_iter_, history_, outcome_
         Of the (last) machine.
 
+    Notes
+    -----
+    **Guarantee.** None is claimed: Theorem 1 speaks of regression. On Gaussian features the machine finds
+    the span of M; there is no ``guarantee_``.
+
+    **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
+    1) / 2 columns.
+
     References
     ----------
     M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and

@@ -37,7 +37,7 @@ class InductiveMatrixCompletion(Estimator):
     Parameters
     ----------
     rank : int
-        k.
+        Rank k of M.
     alpha : float or (float, float)
         Ridge of the sweeps for ids alone (on biases, on factors), in units of the spread of R.
     step : 'auto' or float
@@ -69,6 +69,14 @@ class InductiveMatrixCompletion(Estimator):
         Share of the mean square (of the variance, for ids) that is left.
     n_iter_, history_, outcome_, guarantee_
         As everywhere; the verdict is 'plausible' at most.
+
+    Notes
+    -----
+    **Guarantee.** Linear convergence for designs whose second moments are white (Lin and Ye's Section 4),
+    which whitening provides. The verdict is 'plausible' at most; ids alone have no guarantee.
+
+    **Cost.** A step takes O(n_observed * (row features + column features) * rank); for ids alone a sweep
+    takes O(n_observed * rank). Memory: the observed entries and the factors.
 
     References
     ----------

@@ -88,6 +88,15 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     guarantee_ : GuaranteeReport
         Whether these are the true atoms of the last rows.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 3, by blocks; the verdict is that of the last search, at best 'recovered'.
+    Without drift and with noise the error falls as one over the square root of the samples seen.
+
+    **Cost.** O(n_features^2) operations a sample, as the factorisations are shared by a block. Memory: a
+    few n_features^2 and one block of ``window`` rows (``start_size`` rows during a search), whatever the
+    length of the stream.
+
     References
     ----------
     G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves

@@ -77,6 +77,15 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     guarantee_ : GuaranteeReport
         Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 1: linear convergence from near the truth for sparse codes bounded away from
+    zero. The report measures its conditions and rests on zeros of the codes, spans and pairs; at best
+    'recovered'. Recovered are the atoms up to order and sign.
+
+    **Cost.** A pass is two products, O(n_samples * n_features^2), and a polar factor, O(n_features^3).
+    Memory: n_features^2 and a few blocks of rows.
+
     References
     ----------
     G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves

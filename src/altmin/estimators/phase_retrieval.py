@@ -62,6 +62,15 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     n_iter_, history_, outcome_, guarantee_
         As everywhere; the verdict is 'plausible' at most.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 1 for rank 1 on a stream; the polish has the guarantees of reweighted amplitude
+    flow. Some four complex Gaussian rows an unknown suffice where rows can be read again; a stream needs
+    batches of 8 to 12 an unknown. The verdict is 'plausible' at most.
+
+    **Cost.** O(n_features) operations a row and step. Memory: O(n_features) on a stream; rows that can be
+    read again are read once in each step.
+
     References
     ----------
     M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
@@ -141,8 +150,12 @@ class PhaseRetrieval(RegressorMixin, Estimator):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As in ``fit``. The first rows should be several times ``n_features``.
+        X : array-like of shape (n_samples, n_features), real or complex
+            The next rows; the first ones should be several times ``n_features``.
+        y : array-like of shape (n_samples,)
+            Their intensities.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
 
         Returns
         -------
@@ -172,7 +185,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            |x's|^2.
+            Values of ``|x's|^2``.
         """
         check_is_fitted(self)
         source, is_complex = self._open_designs(X, None, None, reset=False)

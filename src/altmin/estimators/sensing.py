@@ -72,6 +72,15 @@ class RankOneSensing(RegressorMixin, Estimator):
     n_iter_, history_, outcome_, guarantee_
         As everywhere.
 
+    Notes
+    -----
+    **Guarantee.** Theorem 4 (shifted conditionally independent RIP) and Theorem 1: linear convergence for
+    Gaussian designs; whitened second moments suffice in the asymmetric case. The verdict is 'plausible' at
+    most.
+
+    **Cost.** A step on n rows takes O(n * n_features * rank), twice. State: O(rank * n_features), and
+    n_features^2 where designs are whitened.
+
     References
     ----------
     M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
@@ -241,7 +250,7 @@ class RankOneSensing(RegressorMixin, Estimator):
         Returns
         -------
         ndarray of shape (n_samples,)
-            x'Mx or u'Mv.
+            Values of x'Mx or u'Mv.
         """
         check_is_fitted(self)
         if is_pair(X) != bool(self.n_second_features_):
@@ -252,7 +261,13 @@ class RankOneSensing(RegressorMixin, Estimator):
         return self._map_rows(self._block_values, X)
 
     def matrix(self) -> NDArray[Any]:
-        """M, formed as an array."""
+        """M, formed as an array.
+
+        Returns
+        -------
+        ndarray of shape (n_features, n_features) or (n_features, n_second_features)
+            M in the columns of the design.
+        """
         check_is_fitted(self)
         return (self.left_factors_.T * self.values_) @ self.right_factors_
 

@@ -42,6 +42,18 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     n_features_in_ : int
         Number of features.
 
+    Notes
+    -----
+    **Guarantee.** Codes are the least-squares fit to the atoms chosen; the greedy choice is optimal only
+    for incoherent dictionaries. Codes of the training data and of new data are the same function.
+
+    **Cost.** As :func:`altmin.omp`.
+
+    References
+    ----------
+    R. Rubinstein, M. Zibulevsky and M. Elad, Efficient implementation of the K-SVD algorithm using batch
+    orthogonal matching pursuit, 2008.
+
     Examples
     --------
     >>> import numpy as np

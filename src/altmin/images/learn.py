@@ -55,6 +55,18 @@ def learn_dictionary(
     OrthogonalDictionaryLearning
         The last fit; ``components_`` are the atoms.
 
+    Notes
+    -----
+    **Guarantee.** None claimed: patches don't follow the model of Theorem 1. Each pass lowers the objective
+    for its share.
+
+    **Cost.** A pass takes n_patches * n_pixels^2, for each share.
+
+    References
+    ----------
+    G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves complete
+    dictionary learning, 2022.
+
     Examples
     --------
     >>> import numpy as np

@@ -32,6 +32,10 @@ def estimate_noise(image: ArrayLike, *, patch_size: int = 8) -> float:
     float
         Sigma in the units of the image; of the channels together, where there are several.
 
+    Notes
+    -----
+    **Cost.** A covariance of patches, n_pixels * patch_size^4, and its eigenvalues.
+
     References
     ----------
     G. Chen, F. Zhu and P. A. Heng, An efficient statistical method for image noise level estimation,

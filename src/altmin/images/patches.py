@@ -58,6 +58,10 @@ class Patches(Source):
     center : bool
         Whether to take out the mean of each patch (of each of its channels).
 
+    Notes
+    -----
+    **Cost.** A block of patches is cut when it is read; nothing else is kept but the images.
+
     Examples
     --------
     >>> import numpy as np

@@ -53,6 +53,15 @@ def reconstruct(
     ndarray
         Of the shape and type of the image.
 
+    Notes
+    -----
+    **Cost.** That of :func:`altmin.omp` for the patches.
+
+    References
+    ----------
+    R. Rubinstein, M. Zibulevsky and M. Elad, Efficient implementation of the K-SVD algorithm using batch
+    orthogonal matching pursuit, 2008.
+
     Examples
     --------
     >>> import numpy as np

@@ -121,6 +121,6 @@ def upper_quantile(
     rows = np.arange(len(counts))
     safe = np.maximum(place, 0)
     inside = np.maximum(counts[rows, safe], np.finfo(float).tiny)
-    fraction = np.clip((above[rows, safe] - target) / inside, 0.0, 1.0)
+    fraction = np.clip(above[rows, safe] - target, 0.0, inside) / inside
     value = np.where(place < 0, 0.5, np.exp2((safe + fraction - 0.5) / BINS_AN_OCTAVE - 1.0))
     return np.where(largest > 0, np.minimum(value, np.maximum(largest, 0.5)), 1.0)

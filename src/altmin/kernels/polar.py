@@ -27,6 +27,17 @@ def polar(M: ArrayLike, toward: ArrayLike | None = None) -> NDArray[Any]:
     ndarray of shape (m, n)
         With orthonormal rows or columns, whichever are fewer.
 
+    Notes
+    -----
+    **Guarantee.** The exact maximiser, orthonormal to rounding.
+
+    **Cost.** A singular value decomposition, O(m n min(m, n)).
+
+    References
+    ----------
+    G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves complete
+    dictionary learning, 2022.
+
     Examples
     --------
     >>> import numpy as np

@@ -32,6 +32,18 @@ def hard_threshold(X: ArrayLike, threshold: ArrayLike) -> NDArray[Any]:
     ndarray
         A copy of X with zeros.
 
+    Notes
+    -----
+    **Guarantee.** The exact minimiser of the squared distance plus the squared threshold times the number
+    of nonzeros.
+
+    **Cost.** One pass; a copy of X.
+
+    References
+    ----------
+    G. Liang, G. Zhang, S. Fattahi and R. Y. Zhang, Simple alternating minimization provably solves complete
+    dictionary learning, 2022.
+
     Examples
     --------
     >>> from altmin import hard_threshold

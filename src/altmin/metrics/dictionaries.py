@@ -27,6 +27,10 @@ def atom_error(components: ArrayLike, reference: ArrayLike) -> float:
     float
         Between 0 and about 1.41.
 
+    Notes
+    -----
+    **Cost.** That of :func:`match_components`.
+
     Examples
     --------
     >>> import numpy as np
@@ -58,6 +62,10 @@ def crosstalk(components: ArrayLike, reference: ArrayLike) -> float:
     float
         0 for a perfect recovery.
 
+    Notes
+    -----
+    **Cost.** A pseudo-inverse and a product.
+
     Examples
     --------
     >>> import numpy as np
@@ -81,7 +89,9 @@ def crosstalk(components: ArrayLike, reference: ArrayLike) -> float:
 def support_recovery(
     codes: ArrayLike, reference_codes: ArrayLike, components: ArrayLike, reference: ArrayLike
 ) -> float:
-    """Share of the entries on which zero and nonzero agree, after matching the atoms.
+    r"""Share of the entries on which zero and nonzero agree, after matching the atoms.
+
+    .. math:: \frac{1}{np} \#\{(t, i) : [z_{t\pi(i)} \ne 0] = [x_{ti} \ne 0]\}
 
     Parameters
     ----------
@@ -98,6 +108,10 @@ def support_recovery(
     -------
     float
         1 for the exact support.
+
+    Notes
+    -----
+    **Cost.** That of :func:`match_components`, and one pass over the codes.
 
     Examples
     --------

@@ -25,6 +25,10 @@ def psnr(image: ArrayLike, reference: ArrayLike, *, data_range: float | None = N
     float
         Infinite for equal images.
 
+    Notes
+    -----
+    **Cost.** One pass.
+
     Examples
     --------
     >>> from altmin.metrics import psnr
@@ -56,6 +60,15 @@ def ssim(image: ArrayLike, reference: ArrayLike, *, data_range: float | None = N
     -------
     float
         1 for equal images.
+
+    Notes
+    -----
+    **Cost.** Five Gaussian filters of the image.
+
+    References
+    ----------
+    Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, Image quality assessment: from error visibility
+    to structural similarity, IEEE Transactions on Image Processing 2004.
 
     Examples
     --------

@@ -32,6 +32,10 @@ def match_components(
     cosine : ndarray of shape (n_reference,)
         Cosines of the matched pairs.
 
+    Notes
+    -----
+    **Cost.** A product of the two, and an assignment of n_components^3.
+
     Examples
     --------
     >>> import numpy as np
@@ -70,6 +74,17 @@ def sine_errors(components: ArrayLike, reference: ArrayLike, *, signed: bool = F
     -------
     ndarray of shape (n_reference,)
         Between 0 and 1.
+
+    Notes
+    -----
+    **Cost.** That of :func:`match_components`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.metrics import sine_errors
+    >>> sine_errors(-2 * np.eye(3)[::-1], np.eye(3))
+    array([0., 0., 0.])
     """
     index, cosine = match_components(components, reference, signed=signed)
     A, R = _unit_rows(components)[index], _unit_rows(reference)
@@ -98,6 +113,15 @@ def total_correlation_error(components: ArrayLike, reference: ArrayLike, *, sign
     -------
     float
         0 for a perfect recovery.
+
+    Notes
+    -----
+    **Cost.** That of :func:`match_components`.
+
+    References
+    ----------
+    Y. Li and Y. Liang, Provable alternating gradient descent for non-negative matrix factorization with
+    strong correlations, ICML 2017.
 
     Examples
     --------

@@ -26,6 +26,10 @@ def ndcg_at_k(relevance: Any, scores: Any, k: int = 10) -> float:
     float
         Between 0 and 1; NaN where no row counts.
 
+    Notes
+    -----
+    **Cost.** A partial sort of each row.
+
     Examples
     --------
     >>> from altmin.metrics import ndcg_at_k
@@ -57,6 +61,10 @@ def recall_at_k(relevance: Any, scores: Any, k: int = 10) -> float:
     -------
     float
         Between 0 and 1; NaN where no row counts.
+
+    Notes
+    -----
+    **Cost.** A partial sort of each row.
 
     Examples
     --------

@@ -168,6 +168,17 @@ def plot_dictionary(
     -------
     matplotlib Axes
         With the picture.
+
+    Notes
+    -----
+    **Cost.** One image.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots import plot_dictionary
+    >>> plot_dictionary(np.eye(16), title="pixels").get_title()
+    'pixels'
     """
     made = DictionaryDisplay(getattr(dictionary, "components_", dictionary), patch_size=patch_size)
     return made.plot(n_columns=n_columns, title=title, ax=ax).ax_
