@@ -1,4 +1,4 @@
-"""``altmin``: fit, transform, report, reproduce, data.
+"""``altmin``: fit, transform, report, reproduce, bench, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 
@@ -122,6 +122,19 @@ def reproduce(
         list_all(only or [])
     else:
         reproduce_claims(out, quick, only or [], jobs)
+
+
+@app.command()
+def bench(
+    out: Annotated[Path, typer.Option(help="Folder for tables, curves and JSON.")] = Path("bench"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small data and budgets: a few minutes.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Problems whose name contains this.")] = None,
+    list_problems: Annotated[bool, typer.Option("--list", help="Only list the problems.")] = False,
+) -> None:
+    """Side by side with other libraries: error against CPU time, and where we aren't ahead."""
+    from altmin.cli.bench import bench as run_bench
+
+    run_bench(out, quick, only or [], list_problems)
 
 
 @app.command()
