@@ -342,16 +342,26 @@ def _span(Z: NDArray[Any], zero: float) -> float:
     return smallest
 
 
-def _distinct(Z: NDArray[Any]) -> int:
-    """Samples that are no near copy (1e-3 in direction) of an earlier one."""
+def _distinct(Z: NDArray[Any], near: float = 1e-3) -> int:
+    """Samples that are no near copy (in direction) of an earlier one.
+
+    Copies are neighbours along any direction, so samples are sorted along one, and compared with the next,
+    the one after that, and so on while some are near enough there: n log n instead of all pairs.
+    """
     norms = np.linalg.norm(Z, axis=1)
     U = Z[norms > 0] / norms[norms > 0, None]
-    copies = 0
-    for low in range(0, len(U), 1024):
-        squared = 2.0 - 2.0 * (U[low : low + 1024] @ U.T)
-        earlier = np.arange(len(U)) < np.arange(low, min(low + 1024, len(U)))[:, None]
-        copies += int(np.any((squared < 1e-6) & earlier, axis=1).sum())
-    return len(U) - copies
+    direction = np.random.default_rng(0).standard_normal(Z.shape[1])
+    along = U @ (direction / np.linalg.norm(direction))
+    order = np.argsort(along, kind="stable")
+    along, copy = along[order], np.zeros(len(U), bool)
+    for lag in range(1, len(U)):
+        close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
+        if len(close) == 0:
+            break
+        first, second = np.sort([order[close], order[close + lag]], axis=0)
+        first, second = first[~copy[second]], second[~copy[second]]
+        copy[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = True
+    return int(len(U) - copy.sum())
 
 
 def _piled(Z: NDArray[Any]) -> bool:

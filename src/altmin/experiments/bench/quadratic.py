@@ -106,7 +106,7 @@ def bayesian(data: Data, budget: float) -> Iterator[Point]:
             return
 
 
-@PROBLEM.solver("river", "its defaults, one pass over at most 3000 rows, standardised target")
+@PROBLEM.solver("river", "steps of .002, one pass over at most 3000 rows, standardised target")
 def online(data: Data, budget: float) -> Iterator[Point]:
     """Row by row, in Python."""
     centre, scale = data.y.mean(), data.y.std()
