@@ -86,10 +86,9 @@ class Checkpoint:
                         f"checkpoint={str(self.folder)!r} belongs to another problem (other parameters, "
                         "data or block size): give another folder, or delete this one to start anew"
                     )
-                columns = {
-                    name: read_container(self._column_path(name, version))[0]
-                    for name, version in saved.columns.items()
-                }
+                if not isinstance(saved, Saved):
+                    raise ContainerError(f"{self._path(turn)} is no checkpoint")
+                columns = {name: self._read_column(name, v) for name, v in saved.columns.items()}
                 found.append((saved.n_rounds, turn, saved, columns))
             except ContainerError as error:
                 damage.append(str(error))
@@ -126,6 +125,14 @@ class Checkpoint:
         self._forget_old_columns()
         end = time.perf_counter()
         self._due = end + (end - begin) / _SHARE
+
+    def _read_column(self, name: str, version: int) -> np.ndarray:
+        path = self._column_path(name, version)
+        try:
+            column, _ = read_container(path)
+        except FileNotFoundError as error:
+            raise ContainerError(f"{path} is missing") from error
+        return np.asarray(column)
 
     def _forget_old_columns(self) -> None:
         for name, newest in self._versions.items():
