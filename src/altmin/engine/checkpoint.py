@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +110,13 @@ class Checkpoint:
         """Whether the last write is long enough ago for the next to take less than 5 % of the time."""
         return time.perf_counter() >= self._due
 
-    def write(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
+    def write(self, saved: Saved, columns: Mapping[str, Any]) -> None:
         """Write now; columns only where they are new."""
         begin = time.perf_counter()
         for name, column in columns.items():
             if self._columns.get(name) is not column:
                 self._versions[name] = self._versions.get(name, 0) + 1
-                write_container(self._column_path(name, self._versions[name]), column, {})
+                write_container(self._column_path(name, self._versions[name]), np.asarray(column), {})
                 self._columns[name] = column
         versions = {name: self._versions[name] for name in columns}
         meta = {"key": self.key, "numpy": np.__version__, "scipy": scipy.__version__}

@@ -94,7 +94,7 @@ class DaskRounds:
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round, the same bits as :class:`altmin.engine.local.LocalRounds` gives."""
         if isinstance(step.rows, Take):
-            self._local.columns = self.columns if step.reads else {}
+            self._local.columns = {**self.columns} if step.reads else {}
             return self._local.reduce(algorithm, state, step, number, watch)
         span = self._cursor.span(step)
         if not isinstance(step.rows, All):  # a batch: only Same looks at it again
