@@ -1,8 +1,9 @@
 """Out of core: a file of 20 GB at a peak of 1 GB, as fast as the disk or the processor allows.
 
-``ALTMIN_SCALE_GB`` makes the file smaller, ``ALTMIN_SCALE_FOLDER`` says where it goes (and keeps it and
-what was measured there for the next run, so that a long run can be cut into pieces; else it is deleted). Each fit runs in a process of its own on a cold page cache; beside it, the
-same reads without computing (cold too), and the same computing on rows that are in memory.
+``ALTMIN_SCALE_GB`` makes the file smaller; ``ALTMIN_SCALE_FOLDER`` says where it goes, and keeps it and what
+was measured there, so that a long run can be cut into pieces (else it is deleted). Each fit runs in a process
+of its own on a cold page cache; beside it, the same reads without computing (cold too), and the same computing
+on rows that are in memory.
 """
 
 from __future__ import annotations
