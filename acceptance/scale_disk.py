@@ -2,8 +2,8 @@
 
 ``ALTMIN_SCALE_GB`` makes the file smaller; ``ALTMIN_SCALE_FOLDER`` says where it goes, and keeps it and what
 was measured there, so that a long run can be cut into pieces (else it is deleted). Each fit runs in a process
-of its own on a cold page cache; beside it, the same reads without computing (cold too), and the same computing
-on rows that are in memory.
+of its own on a cold page cache; beside it, the same reads without computing (cold too), and the same
+computing on rows that are in memory.
 """
 
 from __future__ import annotations
