@@ -78,7 +78,7 @@ class RowReader:
                 raise IndexError("rows are read in order: no steps")
             return self.rows(start, max(stop, start))
         ids = np.asarray(index)
-        taken = np.empty((len(ids), self.shape[1]), self.dtype)
+        taken = np.empty((len(ids), *self.shape[1:]), self.dtype)
         breaks = np.flatnonzero(np.diff(ids) != 1) + 1
         for run in np.split(np.arange(len(ids)), breaks):
             if len(run):
@@ -86,11 +86,22 @@ class RowReader:
         return taken
 
 
+def read_at(handle: int, out: NDArray[Any], place: int, path: Path) -> None:
+    """Fill an array from a place of a file; positioned, so threads don't get into each other's way."""
+    view = out.data.cast("B") if out.size else memoryview(b"")
+    while len(view):
+        count = os.preadv(handle, [view], place)
+        if count == 0:
+            raise TableError(f"X: {path} ends {len(view)} bytes too early")
+        view, place = view[count:], place + count
+
+
 class NpyRows(RowReader):
     """Rows of a C-ordered .npy array that begins at some offset of a file (also inside a stored .npz)."""
 
     def __init__(self, path: Path, offset: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype = shape, dtype
+        self._path = path
         self._handle = os.open(path, os.O_RDONLY)
         self._offset = offset
         self._close = weakref.finalize(self, os.close, self._handle)
@@ -101,13 +112,7 @@ class NpyRows(RowReader):
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop, by positioned reads: threads don't get into each other's way."""
         out = np.empty((stop - start, self.shape[1]), self.dtype)
-        view = out.data.cast("B")
-        place = self._offset + start * self.shape[1] * self.dtype.itemsize
-        while len(view):
-            count = os.preadv(self._handle, [view], place)
-            if count == 0:
-                raise TableError(f"X: the file ends before row {stop}")
-            view, place = view[count:], place + count
+        read_at(self._handle, out, self._offset + start * self.shape[1] * self.dtype.itemsize, self._path)
         return out
 
 
