@@ -21,8 +21,9 @@ from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
 _MOST_FACETS = 128
+_ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
-_LEFT = 0.15  # relative residual up to which agreement of fits is evidence
+_LEFT = 0.2  # relative residual up to which agreement of fits is evidence
 _STRUCTURE = ("span", "cond", "A >= 0", "D", "z < 0", "outliers")
 CLAIM = (
     "the extreme rays of the smallest simplicial cone that holds the samples, up to scale and order "
@@ -74,7 +75,9 @@ def gather(codes: NDArray[Any], components: NDArray[Any], level: float = 0.0) ->
     scale = np.quantile(Z, 0.999, axis=0) if len(Z) else np.ones(Z.shape[1])
     Z = Z / np.where(scale > 0, scale, 1.0)
     negative = float(max(-Z.min(initial=0.0), 0.0))
-    zero = max(3 * negative, 1e-6, min(level, 0.02))
+    negative_share, piled, weights = _negative_share(Z), _piled(Z), weight_constants(np.maximum(Z, 0.0))
+    zero = max(3 * negative, _ZERO, min(level, 0.02))
+    Z = Z[_distinct(Z)]  # copies of a sample say nothing new about facets and pairs
     singular = np.linalg.svd(A, compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf
     return Evidence(
@@ -82,12 +85,12 @@ def gather(codes: NDArray[Any], components: NDArray[Any], level: float = 0.0) ->
         pairs=_pairs(Z, zero),
         span=_span(Z, zero),
         condition=condition,
-        distinct=float(_distinct(Z)),
-        piled=_piled(Z),
+        distinct=float(len(Z)),
+        piled=piled,
         negative_mass=float(np.maximum(-A, 0).sum() / np.abs(A).sum()),
         empty=int(np.sum(~alive)),
-        weights=weight_constants(np.maximum(Z, 0.0)),
-        negative_share=_negative_share(Z),
+        weights=weights,
+        negative_share=negative_share,
         smallest=float(singular[-1]),
     )
 
@@ -342,16 +345,16 @@ def _span(Z: NDArray[Any], zero: float) -> float:
     return smallest
 
 
-def _distinct(Z: NDArray[Any]) -> int:
-    """Samples that are no near copy (1e-3 in direction) of an earlier one."""
+def _distinct(Z: NDArray[Any]) -> NDArray[np.bool_]:
+    """Samples that aren't 0, and no near copy (1e-3 in direction) of an earlier one."""
     norms = np.linalg.norm(Z, axis=1)
-    U = Z[norms > 0] / norms[norms > 0, None]
-    copies = 0
+    distinct = norms > 0
+    U = Z / np.where(distinct, norms, 1.0)[:, None]
     for low in range(0, len(U), 1024):
         squared = 2.0 - 2.0 * (U[low : low + 1024] @ U.T)
         earlier = np.arange(len(U)) < np.arange(low, min(low + 1024, len(U)))[:, None]
-        copies += int(np.any((squared < 1e-6) & earlier, axis=1).sum())
-    return len(U) - copies
+        distinct[low : low + 1024] &= ~np.any((squared < 1e-6) & earlier, axis=1)
+    return distinct
 
 
 def _piled(Z: NDArray[Any]) -> bool:

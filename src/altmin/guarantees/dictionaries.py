@@ -98,7 +98,7 @@ def exact_conditions(evidence: DictionaryEvidence) -> list[Condition]:
     return [
         check(
             "every code has exact zeros", "zeros", where, float(zeros.min()) / k, decisive=True,
-            at_least=1.2 if evidence.theorem == 1 else 3.0,
+            at_least=1.2 if evidence.theorem == 1 else 2.5,
             meaning="distinct samples per atom in which the rarest-zero code vanishes to rounding",
         ),
         check(
