@@ -61,4 +61,5 @@ def count_distinct(source: Source, centre: Any = None, unit: Any = None) -> int:
 
     found = collect_rows(scores, source, n_rows=_DISTINCT_ROWS)
     spread = 1.0 if unit is not None else np.maximum(found.std(axis=0), 1e-300)
-    return len(np.unique(np.round(found / spread * 1e3), axis=0))
+    cells = np.round(found / spread * 1e3)
+    return len(np.unique(cells @ np.array([1.0, np.sqrt(2.0), np.sqrt(3.0)])))  # one number a cell

@@ -21,6 +21,7 @@ from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
 _MOST_FACETS = 128
+_NEIGHBOURS = 8
 _ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _LEFT = 0.2  # relative residual up to which agreement of fits is evidence
@@ -332,28 +333,35 @@ def _span(Z: NDArray[Any], zero: float) -> float:
     U = Z[norms > 0] / norms[norms > 0, None]
     near = np.abs(Z[norms > 0]) <= zero
     counts = near.sum(axis=0)
+    if counts.min() < D - 1:
+        return 0.0
     total = U.T @ U
-    smallest = np.inf
-    for i in np.argsort(counts, kind="stable")[:_MOST_FACETS]:
-        if counts[i] < D - 1:
-            return 0.0
+    facets = np.argsort(counts, kind="stable")[:_MOST_FACETS]
+    grams = np.empty((len(facets), D - 1, D - 1))
+    for place, i in enumerate(facets):
         on = near[:, i]
         gram = U[on].T @ U[on] if 2 * counts[i] < len(U) else total - U[~on].T @ U[~on]
-        others = np.delete(np.delete(gram, i, axis=0), i, axis=1)
-        value = max(float(np.linalg.eigvalsh(others)[0]), 0.0)
-        smallest = min(smallest, float(np.sqrt(value / counts[i])))
-    return smallest
+        grams[place] = np.delete(np.delete(gram, i, axis=0), i, axis=1)
+    least = np.maximum(np.linalg.eigvalsh(grams)[:, 0], 0.0)
+    return float(np.sqrt(least / counts[facets]).min())
 
 
 def _distinct(Z: NDArray[Any]) -> NDArray[np.bool_]:
-    """Samples that aren't 0, and no near copy (1e-3 in direction) of an earlier one."""
+    """Samples that aren't 0, and no near copy (1e-3 in direction) of another that stays.
+
+    Copies are next to each other in the order of a random projection, so neighbours are compared.
+    """
     norms = np.linalg.norm(Z, axis=1)
     distinct = norms > 0
     U = Z / np.where(distinct, norms, 1.0)[:, None]
-    for low in range(0, len(U), 1024):
-        squared = 2.0 - 2.0 * (U[low : low + 1024] @ U.T)
-        earlier = np.arange(len(U)) < np.arange(low, min(low + 1024, len(U)))[:, None]
-        distinct[low : low + 1024] &= ~np.any((squared < 1e-6) & earlier, axis=1)
+    along = U @ np.random.default_rng(0).standard_normal(Z.shape[1])
+    order = np.argsort(along, kind="stable")
+    for lag in range(1, _NEIGHBOURS + 1):
+        first, second = order[:-lag], order[lag:]
+        near = np.flatnonzero(np.abs(along[first] - along[second]) < 5e-3)
+        first, second = first[near], second[near]
+        same = np.sum((U[first] - U[second]) ** 2, axis=1) < 1e-6
+        distinct[second[same]] = False
     return distinct
 
 
