@@ -44,12 +44,12 @@ def share(module: str, owner: str, name: str, fit: Callable[[], Any]) -> float:
 def cheap_reports():
     """guarantee_ takes at most 5 % of the CPU time of fits of half a second and more."""
     topics = make_dir(4000, 400, 30, concentration=2.0, random_state=0).X
-    sparse = make_sparse_dictionary(10_000, 50, random_state=0).X
+    sparse = make_sparse_dictionary(20_000, 50, random_state=0).X
     orthogonal = make_sparse_dictionary(10_000, 50, orthogonal=True, random_state=0).X
     stream = make_sparse_dictionary(60_000, 20, random_state=0).X
     law = make_quadratic(40_000, 30, 3, noise=0.1, random_state=0)
     rng = np.random.default_rng(0)
-    U, V = rng.standard_normal((60_000, 30)), rng.standard_normal((60_000, 20))
+    U, V = rng.standard_normal((150_000, 30)), rng.standard_normal((150_000, 20))
     y = (U @ rng.standard_normal((30, 2)) * (V @ rng.standard_normal((20, 2)))).sum(axis=1)
     y += 0.1 * rng.standard_normal(len(y))
     rows = make_planted_sparse(3000, 32, 48, 3, 0.02, random_state=0).X

@@ -71,7 +71,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     def add(name: str, group: Group, share: int = 1) -> Any:
         return kind(family, name, group, share)
 
-    @add("sparse codes", "clean", 5)
+    @add("sparse codes", "clean", 7)
     def _sparse(rng: np.random.Generator) -> Trial:
         k, p = size(rng)
         A = matrix(rng, k)
