@@ -22,7 +22,7 @@ from altmin.guarantees.factorization_machine import (
 )
 from altmin.guarantees.report import GuaranteeReport, check
 
-_LEAST_ROWS = 3000
+_LEAST_ROWS = 1000
 
 
 def report(

@@ -10,6 +10,7 @@ from altmin.contract import Block
 from altmin.engine import Source, collect_rows
 from altmin.kernels.gram import row_norms2
 
+_FIRST_LOOK = 4000
 _DISTINCT_ROWS = 1 << 20  # more are more than enough, and would be kept in memory
 
 
@@ -59,6 +60,16 @@ def count_distinct(source: Source, centre: Any = None, unit: Any = None) -> int:
         along = np.asarray(block.X @ first) - offset
         return along if block.second is None else along + np.asarray(block.second @ second)
 
-    found = collect_rows(scores, source, n_rows=_DISTINCT_ROWS)
+    if source.n_rows > 2 * _FIRST_LOOK:  # a few thousand rows show whether there are copies at all
+        ids = np.unique(np.linspace(0, source.n_rows - 1, _FIRST_LOOK).astype(np.intp))
+        share = _cells(collect_rows(scores, source.subset(ids)), unit) / len(ids)
+        if share >= 0.95:
+            return int(share * source.n_rows)
+    return _cells(collect_rows(scores, source, n_rows=_DISTINCT_ROWS), unit)
+
+
+def _cells(found: np.ndarray, unit: Any) -> int:
+    """How many cells of 1e-3 (of the spread, where no unit was given) these points are in."""
     spread = 1.0 if unit is not None else np.maximum(found.std(axis=0), 1e-300)
-    return len(np.unique(np.round(found / spread * 1e3), axis=0))
+    cells = np.round(found / spread * 1e3)
+    return len(np.unique(cells @ np.array([1.0, np.sqrt(2.0), np.sqrt(3.0)])))  # one number a cell

@@ -24,7 +24,7 @@ from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
 from altmin.guarantees.report import GuaranteeReport
 from altmin.guarantees.sensing import sensing_report
 
-_LEAST_ROWS = 3000
+_LEAST_ROWS = 1000
 
 
 class RankOneSensing(RegressorMixin, Estimator):

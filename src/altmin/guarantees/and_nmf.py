@@ -21,8 +21,9 @@ from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
 _MOST_FACETS = 128
+_ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
-_LEFT = 0.15  # relative residual up to which agreement of fits is evidence
+_LEFT = 0.2  # relative residual up to which agreement of fits is evidence
 _STRUCTURE = ("span", "cond", "A >= 0", "D", "z < 0", "outliers")
 CLAIM = (
     "the extreme rays of the smallest simplicial cone that holds the samples, up to scale and order "
@@ -74,7 +75,9 @@ def gather(codes: NDArray[Any], components: NDArray[Any], level: float = 0.0) ->
     scale = np.quantile(Z, 0.999, axis=0) if len(Z) else np.ones(Z.shape[1])
     Z = Z / np.where(scale > 0, scale, 1.0)
     negative = float(max(-Z.min(initial=0.0), 0.0))
-    zero = max(3 * negative, 1e-6, min(level, 0.02))
+    negative_share, piled, weights = _negative_share(Z), _piled(Z), weight_constants(np.maximum(Z, 0.0))
+    zero = max(3 * negative, _ZERO, min(level, 0.02))
+    Z = Z[_distinct(Z)]  # copies of a sample say nothing new about facets and pairs
     singular = np.linalg.svd(A, compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf
     return Evidence(
@@ -82,12 +85,12 @@ def gather(codes: NDArray[Any], components: NDArray[Any], level: float = 0.0) ->
         pairs=_pairs(Z, zero),
         span=_span(Z, zero),
         condition=condition,
-        distinct=float(_distinct(Z)),
-        piled=_piled(Z),
+        distinct=float(len(Z)),
+        piled=piled,
         negative_mass=float(np.maximum(-A, 0).sum() / np.abs(A).sum()),
         empty=int(np.sum(~alive)),
-        weights=weight_constants(np.maximum(Z, 0.0)),
-        negative_share=_negative_share(Z),
+        weights=weights,
+        negative_share=negative_share,
         smallest=float(singular[-1]),
     )
 
@@ -329,39 +332,41 @@ def _span(Z: NDArray[Any], zero: float) -> float:
     U = Z[norms > 0] / norms[norms > 0, None]
     near = np.abs(Z[norms > 0]) <= zero
     counts = near.sum(axis=0)
+    if counts.min() < D - 1:
+        return 0.0
     total = U.T @ U
-    smallest = np.inf
-    for i in np.argsort(counts, kind="stable")[:_MOST_FACETS]:
-        if counts[i] < D - 1:
-            return 0.0
+    facets = np.argsort(counts, kind="stable")[:_MOST_FACETS]
+    grams = np.empty((len(facets), D - 1, D - 1))
+    for place, i in enumerate(facets):
         on = near[:, i]
         gram = U[on].T @ U[on] if 2 * counts[i] < len(U) else total - U[~on].T @ U[~on]
-        others = np.delete(np.delete(gram, i, axis=0), i, axis=1)
-        value = max(float(np.linalg.eigvalsh(others)[0]), 0.0)
-        smallest = min(smallest, float(np.sqrt(value / counts[i])))
-    return smallest
+        grams[place] = np.delete(np.delete(gram, i, axis=0), i, axis=1)
+    least = np.maximum(np.linalg.eigvalsh(grams)[:, 0], 0.0)
+    return float(np.sqrt(least / counts[facets]).min())
 
 
-def _distinct(Z: NDArray[Any], near: float = 1e-3) -> int:
-    """Samples that are no near copy (in direction) of an earlier one.
+def _distinct(Z: NDArray[Any], near: float = 1e-3) -> NDArray[np.bool_]:
+    """Samples that aren't 0, and no near copy (in direction) of an earlier one.
 
     Copies are neighbours along any direction, so samples are sorted along one, and compared with the next,
     the one after that, and so on while some are near enough there: n log n instead of all pairs.
     """
     norms = np.linalg.norm(Z, axis=1)
-    U = Z[norms > 0] / norms[norms > 0, None]
+    distinct = norms > 0
+    U = Z / np.where(distinct, norms, 1.0)[:, None]
     direction = np.random.default_rng(0).standard_normal(Z.shape[1])
     along = U @ (direction / np.linalg.norm(direction))
-    order = np.argsort(along, kind="stable")
-    along, copy = along[order], np.zeros(len(U), bool)
-    for lag in range(1, len(U)):
+    order = np.flatnonzero(distinct)
+    order = order[np.argsort(along[order], kind="stable")]
+    along = along[order]
+    for lag in range(1, len(order)):
         close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
         if len(close) == 0:
             break
         first, second = np.sort([order[close], order[close + lag]], axis=0)
-        first, second = first[~copy[second]], second[~copy[second]]
-        copy[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = True
-    return int(len(U) - copy.sum())
+        first, second = first[distinct[second]], second[distinct[second]]
+        distinct[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False
+    return distinct
 
 
 def _piled(Z: NDArray[Any]) -> bool:

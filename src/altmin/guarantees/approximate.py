@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.guarantees.report import Condition, GuaranteeReport, check
+from altmin.guarantees.report import Condition, GuaranteeReport, check, unchecked
 from altmin.io.records import record
 
 PAPER = "Bhaskara & Tai 2019"
@@ -77,9 +77,10 @@ def cheap_report(fit: Fitted) -> GuaranteeReport:
         'not supported': one fit alone can't support a claim about atoms.
     """
     rows = [_error(fit), _rank_bound(fit), _one_atom_gain(fit), _codes(fit), _sparsity(fit)]
-    rows += [_promise(fit), _threshold_promise(fit), _compression(fit)]
+    rows += [_promise(fit), _threshold(fit), _threshold_promise(fit), _compression(fit)]
     if fit.contamination > 0:
         rows.append(_outliers(fit))
+    rows += _assumed()
     advice = "guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom"
     return GuaranteeReport("not supported", tuple(rows), advice=advice, claim=_CLAIM)
 
@@ -206,7 +207,9 @@ def _codes(fit: Fitted) -> Condition:
         "Lambda-hat",
         f"{PAPER}, Theorem 4 (b)",
         fit.largest_code,
-        meaning="Largest squared norm of a row's codes over the row's; the truth's own Lambda isn't known.",
+        at_most=fit.bound,
+        meaning="Largest squared norm of a row's codes over the row's, against coefficient_bound; large "
+        "where atoms are coherent.",
     )
 
 
@@ -235,12 +238,49 @@ def _promise(fit: Fitted) -> Condition:
         "gamma* + max(eps, 16 m Lambda / (beta t))",
         f"{PAPER}, Theorem 9 (corrected)",
         promised,
-        at_most=None,
+        at_most=1.0,
         meaning=f"Vacuous here ({text}, and 1 is reached by doing nothing): trust the achieved error."
         if vacuous
         else f"The error is at most {text} where a dictionary with these m, k, Lambda exists.",
     )
     return replace(row, required="< 1 to say anything")
+
+
+def _threshold(fit: Fitted) -> Condition:
+    tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
+    return check(
+        "threshold of the theorem",
+        "tau",
+        f"{PAPER}, Definition 1, Theorem 6",
+        tau,
+        at_most=1.0,
+        meaning="eps^2 / (16 k Lambda): squared inner products of unit vectors are at most 1.",
+    )
+
+
+def _assumed() -> list[Condition]:
+    """What the theorems presuppose and data can't show."""
+    return [
+        unchecked(
+            "a sparse dictionary exists",
+            "gamma*",
+            f"{PAPER}, Theorem 4 (c), Theorem 7 (d)",
+            "the best error of any dictionary with these m, k, Lambda is NP-hard to know; the achieved error "
+            "bounds it from above",
+        ),
+        unchecked(
+            "its atoms have unit norm",
+            "||a*||",
+            f"{PAPER}, Theorem 4 (a), Theorem 7 (a)",
+            "a matter of scale, no restriction: any dictionary can be written so",
+        ),
+        unchecked(
+            "approximation with constant alpha and beta",
+            "alpha, beta",
+            f"{PAPER}, Theorem 17",
+            "no such algorithm is known; hypercontractive_norm certifies its result from both sides instead",
+        ),
+    ]
 
 
 def _threshold_promise(fit: Fitted) -> Condition:
@@ -271,7 +311,7 @@ def _outliers(fit: Fitted) -> Condition:
     return check(
         "outliers stand apart",
         "smallest outlier score / largest other",
-        "evidence",
+        f"evidence; {PAPER}, Theorem 7 (c)",
         fit.trimmed_gap,
         at_least=1.5,
         meaning="Definition 3 declares rho n rows whatever they are; without a gap some of them are inliers. "

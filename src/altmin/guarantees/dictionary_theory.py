@@ -80,9 +80,10 @@ def _assumption(evidence: DictionaryEvidence) -> list[Condition]:
     where = f"{PAPER}, Assumption 1"
     kept = _kept(evidence)
     used = np.maximum(np.count_nonzero(kept, axis=0), 1)
-    squares = np.sum(kept**2, axis=0) / used
-    fourth = np.sum(kept**4, axis=0) / used
-    mean = np.sum(kept, axis=0) / np.sqrt(np.maximum(np.sum(kept**2, axis=0), 1e-300))
+    square = kept * kept
+    squares = square.sum(axis=0) / used
+    fourth = (square * square).sum(axis=0) / used
+    mean = kept.sum(axis=0) / np.sqrt(np.maximum(square.sum(axis=0), 1e-300))
     density = np.maximum(evidence.density, 1e-300)
     return [
         check("one density for all atoms", "max theta / min theta", where,
@@ -151,13 +152,13 @@ def _smallest(evidence: DictionaryEvidence) -> float:
 
 def _threshold(evidence: DictionaryEvidence) -> float | None:
     """Largest threshold over the smallest kept code of its atom (99 % exceed it)."""
-    worst = 0.0
-    for z, threshold in zip(np.abs(evidence.codes.T.astype(np.float64)), evidence.thresholds, strict=True):
-        kept = z[z >= threshold]
-        if len(kept) == 0:
-            return None
-        worst = max(worst, float(threshold) / max(float(np.quantile(kept, 0.01)), 1e-300))
-    return worst
+    Z = np.sort(np.abs(evidence.codes.astype(np.float64)), axis=0)
+    kept = np.sum(Z >= evidence.thresholds, axis=0)
+    if not kept.all():
+        return None
+    rows = len(Z) - kept + (0.01 * kept).astype(int)
+    smallest = Z[rows, np.arange(Z.shape[1])]
+    return float(np.max(evidence.thresholds / np.maximum(smallest, 1e-300)))
 
 
 def _gap(evidence: DictionaryEvidence) -> float | None:

@@ -31,6 +31,7 @@ class Measured:
     moment_ratio: float  # ||sum r u v'|| over its value for permuted r
     gradient_t: float  # of r^2 against the squared gradient: noise in the designs
     n_sample: int
+    spread: float = 0.0  # ||S - I||_2 of the scaled designs, as they are
     design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
 
@@ -92,6 +93,7 @@ def look(
         moment_ratio(left_over, S, T),
         gradient_t(left_over, gradient),
         len(r),
+        max(_spread(S), _spread(T)),
         None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 
@@ -124,6 +126,10 @@ def _white_tangent(S: Array, L: Array, T: Array | None, R: Array) -> Array:
         return tangent(Z, L @ back, None, R)
     W, back_right = _whitened(T)
     return tangent(Z, L @ back, W, R @ back_right)
+
+
+def _spread(S: Array) -> float:
+    return float(np.abs(np.linalg.eigvalsh(S.T @ S / len(S)) - 1).max())
 
 
 def _whitened(S: Array) -> tuple[Array, Array]:

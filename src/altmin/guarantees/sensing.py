@@ -79,7 +79,7 @@ def sensing_report(
             "error falls on fresh rows", "sqrt(rho_t+1 / rho_t)", f"{PAPER}, Theorem 1", ratio, at_most=0.75,
             meaning="Each batch of new rows removes a constant share of the error.",
         ),
-        *_design_rows(spread, whitened, excess),
+        *_design_rows(spread if evidence is None else evidence.spread, whitened, excess),
     ]  # fmt: skip
     enough, exact, falling = (row.status == "holds" for row in rows[:3])
     verdict = "plausible" if enough and (exact or falling) else "not supported"

@@ -1,6 +1,7 @@
-"""Run a round of the calibration and write its page.
+"""Run rounds of the calibration and renew its page.
 
-python -m altmin.experiments.calibration --seed 7 --out work/train.jsonl --families and machine
+``python -m altmin.experiments.calibration`` runs what is missing of the last judged round and renews the
+tables; ``--seed`` runs a round for training the rules, which is never published.
 """
 
 from __future__ import annotations
@@ -9,25 +10,38 @@ import argparse
 from pathlib import Path
 
 from altmin.experiments.calibration.campaign import read, run
-from altmin.experiments.calibration.tally import tally
+from altmin.experiments.calibration.page import summary, write_page
+from altmin.experiments.calibration.rounds import FOLDER, judged_rounds, write_results
 from altmin.experiments.calibration.trial import FAMILIES
 
 
 def main() -> int:
-    """Parse, run, print the table."""
+    """Parse, run, print the table; 2 where time ran out before the round."""
     parser = argparse.ArgumentParser(prog="altmin.experiments.calibration", description=__doc__)
-    parser.add_argument("--seed", type=int, required=True, help="of the round")
-    parser.add_argument("--out", type=Path, required=True, help="JSON lines; a run goes on where it was")
+    parser.add_argument("--seed", type=int, help="of a round for training; without it: the last judged round")
+    parser.add_argument("--per-kind", type=int, default=10, help="problems of a kind, in training")
+    parser.add_argument("--out", type=Path, default=Path("calibration"), help="folder of the JSON lines")
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=FAMILIES)
-    parser.add_argument("--per-kind", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="CPU time at most")
     given = parser.parse_args()
-    left = run(given.out, tuple(given.families), given.seed, given.per_kind, given.seconds)
-    rows = read(given.out)
+    judged = None if given.seed is not None else judged_rounds()[-1]
+    seed = judged.seed if judged else given.seed
+    name = judged.name if judged else f"training-{seed}"
+    path = given.out / f"{name}.jsonl"
+    left = 0
     for family in given.families:
-        print(tally(rows, family))
+        per_kind = judged.per_kind[family] if judged else given.per_kind
+        left += run(path, (family,), seed, per_kind, given.seconds)
+    rows = read(path)
+    print(summary(rows))
     print(f"{left} problem(s) left to run")
-    return 0 if left == 0 else 2
+    if judged and not left:
+        write_results(
+            FOLDER / f"{name}.csv", sorted(rows, key=lambda row: (row["family"], row["kind"], row["number"]))
+        )
+        write_page()
+        print(f"wrote {FOLDER / 'index.md'}")
+    return 2 if left else 0
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     """
 
     def size(rng: np.random.Generator) -> tuple[int, int]:
-        return whole(rng, 4, 8), whole(rng, *samples)
+        return whole(rng, 4, 7), whole(rng, *samples)
 
     def matrix(rng: np.random.Generator, k: int) -> Array:
         return atoms(rng, k, k, 1.0 if orthogonal else (None, 3.0, 10.0)[whole(rng, 0, 2)])
@@ -71,7 +71,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     def add(name: str, group: Group, share: int = 1) -> Any:
         return kind(family, name, group, share)
 
-    @add("sparse codes", "clean", 5)
+    @add("sparse codes", "clean", 7)
     def _sparse(rng: np.random.Generator) -> Trial:
         k, p = size(rng)
         A = matrix(rng, k)
@@ -104,13 +104,13 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
 
     @add("too few samples", "clean", 3)
     def _few(rng: np.random.Generator) -> Trial:
-        k = whole(rng, 4, 8)
+        k = whole(rng, 4, 7)
         A = matrix(rng, k)
         return trial(rng, codes(rng, whole(rng, k + 2, 5 * k), k, rng.uniform(0.15, 0.5)) @ A, A)
 
     @add("few samples and noise", "noisy", 1)
     def _few_noisy(rng: np.random.Generator) -> Trial:
-        k = whole(rng, 4, 8)
+        k = whole(rng, 4, 7)
         A = matrix(rng, k)
         X = codes(rng, whole(rng, 4 * k, 25 * k), k, rng.uniform(0.1, 0.4)) @ A
         return trial(rng, with_noise(rng, X, rng.uniform(5, 30)), A)
@@ -131,7 +131,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
 
     @add("+-1 codes near a third", "clean", 2)
     def _third(rng: np.random.Generator) -> Trial:
-        k = whole(rng, 5, 8)
+        k = whole(rng, 5, 7)
         A = matrix(rng, k)
         return trial(rng, codes(rng, whole(rng, 5 * k, 30 * k), k, rng.uniform(0.28, 0.45), "rad") @ A, A)
 

@@ -49,7 +49,7 @@ def _clean(rng: np.random.Generator) -> Trial:
     return trial(rng, X, y, w, M, k + whole(rng, 0, 1) if k < X.shape[1] else k)
 
 
-@kind("machine", "little noise", "noisy", 4)
+@kind("machine", "little noise", "noisy", 6)
 def _noise(rng: np.random.Generator) -> Trial:
     X, y, w, M, k = draw(rng, rng.uniform(8, 40))
     return trial(rng, X, noise(rng, y, between(rng, 1e-3, 0.05)), w, M, k)
@@ -120,7 +120,7 @@ def _binary(rng: np.random.Generator) -> Trial:
 @kind("machine", "noise in the features", "noisy", 2)
 def _errors_in_variables(rng: np.random.Generator) -> Trial:
     X, y, w, M, k = draw(rng, rng.uniform(10, 40), "gaussian")
-    seen = X + between(rng, 0.05, 0.7) * rng.standard_normal(X.shape)
+    seen = X + between(rng, 0.12, 0.7) * rng.standard_normal(X.shape)
     return trial(rng, seen, noise(rng, y, between(rng, 1e-3, 0.05)), w, M, k)
 
 
@@ -136,7 +136,7 @@ def _outliers(rng: np.random.Generator) -> Trial:
 def _tail(rng: np.random.Generator) -> Trial:
     X, _, w, M, k = draw(rng, rng.uniform(10, 40), "gaussian")
     S = rng.standard_normal(M.shape)
-    M = M + between(rng, 0.02, 0.3) * (S + S.T) / (2 * np.linalg.norm(S, 2))
+    M = M + between(rng, 0.06, 0.4) * (S + S.T) / (2 * np.linalg.norm(S, 2))
     return trial(rng, X, noise(rng, X @ w + quadratic(X, M), 1e-2), w, M, k)
 
 

@@ -26,7 +26,7 @@ def changing(rng: np.random.Generator, first: np.ndarray, later: np.ndarray, A: 
 
 @kind("online", "a dictionary that changes", "clean")
 def _changes(rng: np.random.Generator) -> Trial:
-    k, density = whole(rng, 4, 8), rng.uniform(0.1, 0.3)
+    k, density = whole(rng, 4, 7), rng.uniform(0.1, 0.3)
     A, B = atoms(rng, k, k, None), atoms(rng, k, k, None)
     n = whole(rng, 200, 1500)
     return changing(rng, codes(rng, 700, k, density) @ A, codes(rng, n, k, density) @ B, B)
@@ -34,7 +34,7 @@ def _changes(rng: np.random.Generator) -> Trial:
 
 @kind("online", "a dictionary that drifts", "noisy")
 def _drifts(rng: np.random.Generator) -> Trial:
-    k, p = whole(rng, 4, 8), whole(rng, 900, 2000)
+    k, p = whole(rng, 4, 7), whole(rng, 900, 2000)
     A, B = atoms(rng, k, k, None), atoms(rng, k, k, None)
     t = between(rng, 1e-3, 1.0) * np.linspace(0, 1, p)[:, None, None]
     C = (1 - t) * A + t * B
@@ -45,7 +45,7 @@ def _drifts(rng: np.random.Generator) -> Trial:
 
 @kind("online", "noise after the dictionary", "other")
 def _then_noise(rng: np.random.Generator) -> Trial:
-    k, p = whole(rng, 4, 8), whole(rng, 200, 1200)
+    k, p = whole(rng, 4, 7), whole(rng, 200, 1200)
     A = atoms(rng, k, k, None)
     first = codes(rng, 700, k, rng.uniform(0.1, 0.3)) @ A
     later = rng.standard_normal((p, k))

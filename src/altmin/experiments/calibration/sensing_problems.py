@@ -61,7 +61,7 @@ def _clean(rng: np.random.Generator) -> Trial:
     return problem.trial(problem.measure(), problem.rank + whole(rng, 0, 1))
 
 
-@kind("sensing", "little noise", "noisy", 4)
+@kind("sensing", "little noise", "noisy", 6)
 def _noise(rng: np.random.Generator) -> Trial:
     problem = Problem(rng, rng.uniform(8, 40))
     return problem.trial(noise(rng, problem.measure(), between(rng, 1e-3, 0.05)))
@@ -116,7 +116,7 @@ def _binary(rng: np.random.Generator) -> Trial:
 def _errors_in_variables(rng: np.random.Generator) -> Trial:
     problem = Problem(rng, rng.uniform(10, 40), "gaussian")
     y = noise(rng, problem.measure(), between(rng, 1e-3, 0.05))
-    level = between(rng, 0.05, 0.7)
+    level = between(rng, 0.12, 0.7)
     problem.U = problem.U + level * rng.standard_normal(problem.U.shape)
     problem.V = problem.V + level * rng.standard_normal(problem.V.shape)
     return problem.trial(y)
@@ -136,7 +136,7 @@ def _tail(rng: np.random.Generator) -> Trial:
     problem = Problem(rng, rng.uniform(10, 40), "gaussian")
     S = rng.standard_normal(problem.M.shape)
     S = S if problem.pair else (S + S.T) / 2
-    problem.M = problem.M + between(rng, 0.02, 0.3) * S / np.linalg.norm(S, 2)
+    problem.M = problem.M + between(rng, 0.06, 0.4) * S / np.linalg.norm(S, 2)
     return problem.trial(noise(rng, problem.measure(), 1e-2))
 
 
