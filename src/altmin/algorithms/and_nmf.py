@@ -55,6 +55,7 @@ from altmin.kernels.codes import sweep, upper_quantile
 from altmin.kernels.gradient import gradient_steps
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.masked import masked_codes, masked_nnls, observed, products, squared_residuals
 from altmin.kernels.nnls import nnls
 
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
@@ -108,13 +109,15 @@ class AndNmf:
     nonnegative: bool = False
     decoder: str = "threshold"
     online: bool = False
+    missing: bool = False
 
     @property
     def reduction(self) -> Reduction:
         """To the leading D directions, unless the paper's algorithm runs from a given start."""
-        free = self.schedule is not None and self.start is not None
+        free = self.schedule is not None and self.start is not None and not self.missing
         screen = self.schedule is None and self.trim is not None
-        return Reduction(None if free else self.n_components, 2 * self.n_components + 50, screen)
+        rank = None if free else self.n_components
+        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing)
 
     def init(self, info: Info, seed: int) -> AndState:
         """Before any data."""
@@ -145,11 +148,13 @@ class AndNmf:
             case "stages" if state.calm < 3:
                 return Round(stage_map, rows, name="stage", iteration=True, **reads)
             case "clip":
-                screened = ("weight",) if state.view.dropped is not None else ()
-                return Round(nonnegative_map, rows, name="clip", reads=screened)
+                screened = ("weight",) if state.view.dropped is not None or self.missing else ()
+                return Round(nonnegative_map, rows, name="clip", reads=screened, holes=self.missing)
             case "residual":
                 if state.view.columns:
                     reads["reads"] += ("outside",)
+                elif self.missing:
+                    reads = {"reads": ("weight",), "holes": True}
                 return Round(residual_map, rows, name="residual", **reads)
             case "wait":
                 return Done("end_of_stream", "the rows given so far are used; partial_fit takes more")
@@ -179,7 +184,9 @@ class AndNmf:
             case "stages":
                 return self._stage(state, stats)
             case "clip":
-                A = nnls(stats["G"], stats["B"].T).T.astype(state.A.dtype)
+                solve = masked_nnls if self.missing else nnls
+                G = stats["G"].T  # of each feature where entries are missing, otherwise of all of them
+                A = solve(G, stats["B"].T).T.astype(state.A.dtype)
                 return replace(state, phase="residual", A=A, decoder=pseudo_inverse(A))
         return replace(
             state,
@@ -248,7 +255,7 @@ class AndNmf:
         full = np.zeros((self.n_components, A.shape[1]), state.A.dtype)
         full[: len(A)] = A
         state = replace(state, A=full, picks=None)
-        inexact = self.schedule is not None and not state.view.exact
+        inexact = self.schedule is not None and not state.view.exact and not self.missing
         if inexact or state.one_way:
             state = lift(state)
         if self.schedule is None:
@@ -356,6 +363,11 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Non-negative least squares codes of the clipped components."""
+    if algorithm.missing:
+        Y, P = observed(block.X)
+        Z = masked_codes(block.X, state.A, nonnegative=True)
+        w = np.maximum(weights(block), 0.0)[:, None]
+        return {"G": transpose_times(products(Z.T) * w, P), "B": transpose_times(Z * w, Y)}
     Z = nnls_codes(block.X, state.A)
     Zw = Z * np.maximum(weights(block), 0.0).astype(Z.dtype)[:, None]
     return {"G": Zw.T @ Z, "B": transpose_times(Zw, block.X)}
@@ -363,6 +375,8 @@ def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Squares of the data and of what non-negative codes leave over; codes of every so many samples."""
+    if algorithm.missing and not state.view.columns:
+        return _residual_with_holes(algorithm, state, block)
     S, w = coordinates(state.view, block), np.abs(weights(block))
     Z = times(S, state.decoder)
     some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (weights(block) > 0)
@@ -378,6 +392,21 @@ def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     if state.view.columns:
         left, squares = left + block.columns["outside"], squares + block.columns["outside"]
     return {"residual": float(w @ np.maximum(left, 0.0)), "squares": float(w @ squares), "codes": codes}
+
+
+def _residual_with_holes(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """The same over the observed entries."""
+    w = np.abs(weights(block))
+    some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (weights(block) > 0)
+    Z = masked_codes(block.X, state.A, nonnegative=False)
+    codes = Concat(Z[some])
+    Z = masked_codes(block.X, state.A, nonnegative=True) if algorithm.decoder == "nnls" else np.maximum(Z, 0)
+    left = squared_residuals(block.X, Z, state.A)
+    return {
+        "residual": float(w @ left),
+        "squares": float(w @ row_norms2(observed(block.X)[0])),
+        "codes": codes,
+    }
 
 
 def decode(X: Any, decoder: NDArray[Any], alpha: Any = 0.0) -> NDArray[Any]:

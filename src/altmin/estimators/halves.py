@@ -6,6 +6,7 @@ import numpy as np
 
 from altmin.engine import Source
 from altmin.kernels.gram import row_norms2
+from altmin.kernels.masked import observed
 
 
 def apart_halves(source: Source) -> tuple[np.ndarray, np.ndarray]:
@@ -19,6 +20,7 @@ def apart_halves(source: Source) -> tuple[np.ndarray, np.ndarray]:
     scores = np.empty(source.n_rows)
     for low in range(0, source.n_rows, 4096):
         X = source.read(low, min(low + 4096, source.n_rows)).X
+        X = observed(X)[0]
         norms = np.sqrt(row_norms2(X))
         scores[low : low + X.shape[0]] = (X @ probe) / np.where(norms > 0, norms, 1.0)
     spread = np.std(scores)
