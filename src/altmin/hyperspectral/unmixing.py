@@ -13,6 +13,7 @@ from altmin.estimators.and_nmf import AND
 from altmin.guarantees.report import GuaranteeReport
 from altmin.hyperspectral.bands import noisy_bands
 from altmin.hyperspectral.cube import check_bands, check_cube, usable_pixels
+from altmin.kernels.masked import masked_codes
 from altmin.kernels.nnls import nnls
 
 
@@ -195,6 +196,8 @@ def abundances(pixels: ArrayLike, endmembers: ArrayLike, *, scaling: str = "peak
 
 
 def _weights(Y: NDArray[Any], E: NDArray[Any]) -> NDArray[Any]:
+    if np.isnan(Y).any():
+        return masked_codes(Y, E, nonnegative=True)
     return nnls(E @ E.T, Y @ E.T)
 
 
