@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: bench regress setup demo lint test test-all test-oldest accept docs clean
+.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept docs clean
 
 setup: $(VENV)/.ready
 
@@ -46,6 +46,10 @@ $(VENV)-oldest/.ready: pyproject.toml constraints-oldest.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints-oldest.txt
 	@touch $@
+
+## reproduce: every theorem, figure and table of the papers as a claim, judged; goes on where it was stopped
+reproduce: setup
+	$(BIN)/altmin reproduce --out reproduction
 
 ## accept: every measurable promise as a script; figures into acceptance/figures.json
 accept: setup
