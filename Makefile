@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: setup demo lint test test-all test-oldest accept docs clean
+.PHONY: bench regress setup demo lint test test-all test-oldest accept docs clean
 
 setup: $(VENV)/.ready
 
@@ -70,6 +70,17 @@ docs/_static/mathjax/tex-chtml-full.js:
 	mkdir -p docs/_static/mathjax/output/chtml
 	cp -r $(MATHJAX)/output/chtml/fonts docs/_static/mathjax/output/chtml/
 	cp $(MATHJAX)/tex-chtml-full.js $@
+
+## bench: side by side with other libraries, then docs/benchmarks.md; QUICK=1: a few minutes
+bench: setup
+	-$(RUN) -m pip install --quiet --editable ".[peers]"
+	OMP_NUM_THREADS=1 $(BIN)/altmin bench --out benchmarks/results $(if $(QUICK),--quick)
+	$(RUN) benchmarks/page.py
+
+## regress: time, peak memory, share of GEMM and growth of our own code (benchmarks/README.md)
+regress: setup
+	$(RUN) -m pip install --quiet asv
+	cd benchmarks/asv && OMP_NUM_THREADS=1 $(abspath $(BIN))/asv run --python=same --quick --show-stderr
 
 clean:
 	rm -rf docs/_build docs/_static/mathjax docs/gallery docs/api/generated docs/api/backreferences

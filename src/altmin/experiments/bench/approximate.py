@@ -16,7 +16,7 @@ PROBLEM = Problem(
     "Overcomplete dictionaries: error at 5 nonzeros against K-SVD, SPAMS and scikit-learn",
     "relative squared error at 5 nonzeros",
     (1e-1, 2e-2, 5e-3),
-    (5.0, 40.0),
+    (5.0, 20.0),
 )
 L = 5
 Data = Any

@@ -20,7 +20,7 @@ PROBLEM = Problem(
     "Complete dictionaries: recovery against SPAMS, scikit-learn, K-SVD and FastICA",
     "largest error of an atom (1 where none matches)",
     (1e-1, 1e-2, 1e-6, 1e-12),
-    (3.0, 40.0),
+    (3.0, 12.0),
 )
 DENSITY = 0.1
 Data = Any

@@ -19,7 +19,7 @@ PROBLEM = Problem(
     "Non-negative weights: AND against non-negative factorizations, all from the same start",
     "total correlation error",
     (1e-1, 1e-2, 1e-4, 1e-8),
-    (3.0, 60.0),
+    (3.0, 15.0),
 )
 Data = Any
 

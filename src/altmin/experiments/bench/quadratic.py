@@ -20,7 +20,7 @@ PROBLEM = Problem(
     "Factorization machines: prediction against fastFM, myFM, river and a full quadratic ridge",
     "test 1 - R^2",
     (1e-1, 2e-2, 1e-2),
-    (6.0, 60.0),
+    (6.0, 30.0),
 )
 
 
