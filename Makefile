@@ -84,6 +84,7 @@ bench: setup
 ## regress: time, peak memory, share of GEMM and growth of our own code (benchmarks/README.md)
 regress: setup
 	$(RUN) -m pip install --quiet asv
+	cd benchmarks/asv && $(abspath $(BIN))/asv machine --yes
 	cd benchmarks/asv && OMP_NUM_THREADS=1 $(abspath $(BIN))/asv run --python=same --quick --show-stderr
 
 clean:

@@ -23,17 +23,16 @@ SPEED = re.compile(
 HEAD = """# Benchmarks
 
 How fast altmin is, beside others and beside what the machine can do, and where it isn't ahead. The page is
-made by `python benchmarks/page.py` from two files: `acceptance/figures.json` (`make accept`) and
-`benchmarks/results/` (`make bench`). Times are CPU seconds of one thread unless a line says otherwise; ratios
-are of runs that took turns on the same machine; peers run at their good settings, which are named.
+made by `python benchmarks/page.py` from `acceptance/figures.json` (`make accept`) and `benchmarks/results/`
+(`make bench`). Times are CPU seconds of one thread unless a line says otherwise; ratios are of runs that took
+turns on the same machine; peers run at their good settings, which are named.
 
 ## Where we aren't ahead
 """
 
 LINES = """## Every speed line of the acceptance scripts
 
-A promise is *met* where all of its figures are within their bounds. Lines without a bound are for
-information.
+A promise is *met* where all of its figures are within their bounds. Lines without one are for information.
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -9,12 +11,13 @@ import altmin
 from altmin import datasets
 
 
-class Family:
+class _Family:
     """A call at three sizes; one BLAS thread, compiled code loaded before the clock starts."""
 
     params = (2000, 8000, 32000)
     param_names = ("n",)
     timeout = 120
+    timer = time.process_time
 
     def setup(self, n: int) -> None:
         self.limit = threadpool_limits(1)
@@ -34,7 +37,7 @@ class Family:
         self.call()
 
 
-class Nonnegative(Family):
+class Nonnegative(_Family):
     """AND: 20 stages in 50 components of 200 features."""
 
     def prepare(self, n):
@@ -42,7 +45,7 @@ class Nonnegative(Family):
         return lambda: altmin.AND(50, init=p.start, max_iter=20, n_jobs=1).fit(p.X)
 
 
-class NonnegativeWide(Family):
+class NonnegativeWide(_Family):
     """AND: 20 stages, growth in the number of features."""
 
     params = (500, 1000, 5000)
@@ -53,7 +56,7 @@ class NonnegativeWide(Family):
         return lambda: altmin.AND(50, init=p.start, max_iter=20, n_jobs=1).fit(p.X)
 
 
-class Orthogonal(Family):
+class Orthogonal(_Family):
     """Ten passes of the orthogonal dictionary."""
 
     def prepare(self, n):
@@ -61,7 +64,7 @@ class Orthogonal(Family):
         return lambda: altmin.OrthogonalDictionaryLearning(tol=0.0, max_iter=10, n_jobs=1).fit(p.X)
 
 
-class Complete(Family):
+class Complete(_Family):
     """A whole fit of the complete dictionary."""
 
     def prepare(self, n):
@@ -69,7 +72,7 @@ class Complete(Family):
         return lambda: altmin.CompleteDictionaryLearning(random_state=0, n_jobs=1).fit(p.X)
 
 
-class Online(Family):
+class Online(_Family):
     """One pass of the online dictionary."""
 
     def prepare(self, n):
@@ -77,7 +80,7 @@ class Online(Family):
         return lambda: altmin.OnlineDictionaryLearning(random_state=0, n_jobs=1).fit(p.X)
 
 
-class Pursuit(Family):
+class Pursuit(_Family):
     """OMP: 256 atoms, 10 nonzeros."""
 
     def prepare(self, n):
@@ -86,7 +89,7 @@ class Pursuit(Family):
         return lambda: altmin.omp(X, D, 10, n_jobs=1)
 
 
-class Machine(Family):
+class Machine(_Family):
     """The factorization machine: one pass in batches of 2000."""
 
     def prepare(self, n):
@@ -95,7 +98,7 @@ class Machine(Family):
         return lambda: altmin.FactorizationMachineRegressor(5, **options).fit(p.X, p.y)
 
 
-class Approximate(Family):
+class Approximate(_Family):
     """Sampled peeling and five sweeps."""
 
     def prepare(self, n):
@@ -104,7 +107,7 @@ class Approximate(Family):
         return lambda: altmin.ApproximateDictionaryLearning(50, **options).fit(p.X)
 
 
-class Denoising(Family):
+class Denoising(_Family):
     """An image, by its side."""
 
     params = (64, 128, 256)

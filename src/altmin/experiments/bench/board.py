@@ -83,9 +83,9 @@ class Result:
 
 
 def problems(only: Sequence[str] = ()) -> list[Problem]:
-    """All problems, or those whose name or title contains one of the words."""
+    """All problems, or those whose name contains one of the words."""
     found = [import_module(f"altmin.experiments.bench.{name}").PROBLEM for name in FILES]
-    return [p for p in found if not only or any(word in p.name or word in p.title for word in only)]
+    return [p for p in found if not only or any(word in p.name for word in only)]
 
 
 def run_problem(
