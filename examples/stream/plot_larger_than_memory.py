@@ -4,8 +4,8 @@ A file larger than memory
 
 *What does a fit cost in memory?* Rows on disk are read block by block, so the peak doesn't depend on how
 many there are. Here :class:`altmin.OrthogonalDictionaryLearning` reads ``.npy`` files of growing length, by
-path. What Python and NumPy allocate is counted, and compared with loading the file first. Nothing changes
-for a file of a terabyte.
+path. What Python and NumPy allocate is counted, and compared with loading the file first. A longer file
+takes longer, and no more memory.
 """
 
 import tempfile
