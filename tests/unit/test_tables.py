@@ -82,6 +82,25 @@ def test_a_sparse_npz_stays_sparse(tmp_path):
     assert sp.issparse(open_source(tmp_path / "s.npz").read(0, 50).X)
 
 
+def test_sparse_pieces_are_read_one_by_one(tmp_path):
+    from altmin import AND
+    from altmin.io.sparse_tables import SparseRows
+
+    S = sp.csr_array(np.where(X > 0.5, X, 0))
+    for number, low in enumerate(range(0, 700, 100)):
+        sp.save_npz(tmp_path / f"{number}.npz", S[low : low + 100], compressed=bool(number % 2))
+    source = open_source(tmp_path)
+    assert source.info.sparse and source.on_disk
+    assert (source.read(50, 650).X != S[50:650]).nnz == 0
+    ids = np.array([0, 1, 99, 100, 555, 699])
+    assert (source.take(ids).X != S[ids]).nnz == 0
+    assert len(SparseRows._held) <= 2
+    assert source.fingerprint() == open_source(S).fingerprint()
+    options = {"max_iter": 4, "init": np.eye(3, 5) + 0.1}
+    there, here = AND(3, **options).fit(tmp_path), AND(3, **options).fit(S)
+    np.testing.assert_array_equal(there.components_, here.components_)
+
+
 def test_targets_go_with_files(tmp_path):
     source = open_source(folder_of_pieces(tmp_path), y=X[:, 0])
     np.testing.assert_array_equal(source.read(20, 520).y, X[20:520, 0])

@@ -101,7 +101,7 @@ def predict_cost(
     wire = state * n_workers + stats * results
     parts = {
         "round": machine.round_seconds,
-        "scheduler": machine.task_seconds * (2 * tasks + joins),
+        "scheduler": machine.task_seconds * (tasks + joins),
         "computing": operations / (machine.flops * min(n_workers, tasks)),
         "driver's link": wire / machine.bandwidth,
     }

@@ -165,8 +165,9 @@ class DaskRounds:
             key = (self._cursor.seed, number)
             height = self._cursor.height(step)
             place = (low, (low - span[0]) // height, height)
-            tasks.append(client.submit(reduce_group, shared, data, columns, place, key, check, pure=False))
-        sums = [client.submit(_first, task, pure=False) for task in tasks]
+            work = reduce_group if step.writes else sum_group
+            tasks.append(client.submit(work, shared, data, columns, place, key, check, pure=False))
+        sums = [client.submit(_first, task, pure=False) for task in tasks] if step.writes else tasks
         joined = self._joined(sums)
         tree = Tree()
         try:
@@ -283,6 +284,11 @@ def reduce_group(
                 written[name].append(value)
         tree.push(result)
     return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
+
+
+def sum_group(*arguments: Any) -> list[tuple[int, Stats]]:
+    """The same for a round that writes no columns: the sums alone, a task less for each group."""
+    return reduce_group(*arguments)[0]
 
 
 def join_sums(*sums: list[tuple[int, Stats]]) -> list[tuple[int, Stats]]:

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".zarr")
@@ -36,7 +35,7 @@ def open_tables(path: Path) -> list[Any]:
     Returns
     -------
     list of readers
-        Array-likes with ``shape``, ``dtype`` and row slicing, or CSR arrays.
+        Array-likes with ``shape``, ``dtype`` and row slicing.
     """
     if not path.exists():
         raise TableError(f"X: there is no file {path}")
@@ -64,6 +63,7 @@ class RowReader:
     """A table on disk with row slicing; subclasses read consecutive rows."""
 
     ndim = 2
+    sparse = False
     shape: tuple[int, int]
     dtype: np.dtype[Any]
 
@@ -231,7 +231,9 @@ def _open_npz(path: Path) -> Any:
     with zipfile.ZipFile(path) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
         if {"indices", "indptr", "format"} <= set(names):
-            return sp.csr_array(sp.load_npz(path))
+            from altmin.io.sparse_tables import SparseRows
+
+            return SparseRows(path)
         name = "X" if "X" in names else names[0] if len(names) == 1 else None
         if name is None:
             raise TableError(f"X: {path} holds the arrays {names}; name one of them X, or keep one alone")
