@@ -120,7 +120,7 @@ def upper_quantile(
     place = np.sum(above >= target, axis=1) - 1
     rows = np.arange(len(counts))
     safe = np.maximum(place, 0)
-    inside = np.maximum(counts[rows, safe], np.finfo(float).tiny)
-    fraction = np.clip((above[rows, safe] - target) / inside, 0.0, 1.0)
+    inside = counts[rows, safe]
+    fraction = np.clip((above[rows, safe] - target) / np.where(inside > 0, inside, 1.0), 0.0, 1.0)
     value = np.where(place < 0, 0.5, np.exp2((safe + fraction - 0.5) / BINS_AN_OCTAVE - 1.0))
     return np.where(largest > 0, np.minimum(value, np.maximum(largest, 0.5)), 1.0)
