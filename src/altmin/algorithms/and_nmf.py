@@ -382,13 +382,14 @@ def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     S = coordinates(state.view, block)
     linear = times(S, state.decoder)
     Z = nnls_codes(S, state.A) if algorithm.decoder == "nnls" else np.maximum(linear, 0.0)
-    fit = Z @ state.A
     squares = row_norms2(S)
     if isinstance(S, np.ndarray):
+        fit = Z @ state.A
         fit[:, : S.shape[1]] -= S
         left = row_norms2(fit)
-    else:
-        left = squares - 2 * np.asarray(S.multiply(fit).sum(axis=1)).ravel() + row_norms2(fit)
+    else:  # |s - zA|^2 by Gram matrices: zA has no zeros, and would be as wide as the data
+        along, G = times(S, state.A.T), state.A @ state.A.T
+        left = squares + np.einsum("ij,ij->i", Z, Z @ G - 2 * along, dtype=np.float64)
     if state.view.columns:
         left, squares = left + block.columns["outside"], squares + block.columns["outside"]
     return _left_over(state, block, np.maximum(left, 0.0), squares, linear)
