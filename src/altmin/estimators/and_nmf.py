@@ -19,7 +19,7 @@ from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.library_starts import library_start
-from altmin.guarantees.and_nmf import gather, report, start_quality, structure_left
+from altmin.guarantees.and_nmf import gather, negative_excess, report, start_quality, structure_left
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
@@ -293,9 +293,11 @@ class AND(ComponentsEstimator):
         dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
         if agreement:
             agreement["structured"] = structure_left(rest[fits])
+            outside = np.asarray(sample[fits] - codes[fits] @ self.components_)
+            agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
         return report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
 
-    def _agreement(self, source: Source) -> dict[str, float]:
+    def _agreement(self, source: Source) -> dict[str, Any]:
         """Largest sine between the fit and its repetitions on halves and from other starts."""
         algorithm = self._algorithm(source)
         if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are

@@ -108,6 +108,7 @@ def report(
     dropped: float = 0.0,
     loose: Evidence | None = None,
     structured: float | None = None,
+    excess: float | None = None,
 ) -> GuaranteeReport:
     """Turn the measurements into a verdict.
 
@@ -131,6 +132,8 @@ def report(
         With codes as small as the halves' disagreement taken for zero; what the agreement of fits needs.
     structured : float, optional
         Largest singular value of what is left over, over that of noise of the same size.
+    excess : float, optional
+        Size of negative codes over what noise outside the span lets expect.
 
     Returns
     -------
@@ -146,11 +149,11 @@ def report(
     rows = _decisive(evidence, residual, dropped, D)
     full = halves is not None and restarts is not None
     if full:
-        rows += _stability(halves, restarts, residual, structured)
+        rows += _stability(halves, restarts, residual, structured, excess)
     held = {row.symbol: row.status == "holds" for row in rows}
     structure = all(held[s] for s in _STRUCTURE)
     exact = structure and all(held[s] for s in ("N", "pairs", "residual", "n_eff"))
-    stable = full and _all_stable(loose or evidence, residual, dropped, rows[-3:], D)
+    stable = full and _all_stable(loose or evidence, residual, dropped, rows[-4:], D)
     if exact or stable:
         verdict = "recovered"
     elif structure and held["pairs"] and held["n_eff"] and residual < 0.5 and (halves or 0.0) <= 0.25:
@@ -182,6 +185,29 @@ def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     return largest(rest) / max(shuffled, 1e-300)
 
 
+def negative_excess(rest: NDArray[Any], codes: NDArray[Any], components: NDArray[Any]) -> float | None:
+    """Worst rms of negative codes over that of noise of the size seen outside the span; None without any.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        Samples minus ``codes @ components``.
+    codes : ndarray of shape (n_samples, n_components)
+        Decoded weights, negative ones included.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    """
+    n, W = rest.shape
+    D = len(components)
+    noise = float(np.sqrt(np.sum(rest**2) / max(n * (W - D), 1)))
+    if W <= D or noise == 0:
+        return None
+    gain = np.linalg.norm(np.linalg.pinv(components), axis=0)
+    below = np.minimum(codes, 0.0)
+    size = np.sqrt(np.sum(below**2, axis=0) / np.maximum(np.sum(codes < 0, axis=0), 1))
+    return float(np.max(size / np.maximum(noise * gain, 1e-300)))
+
+
 def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
     """The l and rho of Definitions 2 and 4 for a start, the fit standing in for the truth."""
     norms = np.linalg.norm(A, axis=1)
@@ -198,7 +224,7 @@ def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
 def _all_stable(e: Evidence, residual: float, dropped: float, agreement: list[Condition], D: int) -> bool:
     """Whether the structure is there at the level of the fits' disagreement, and they agree."""
     held = {row.symbol: row.status == "holds" for row in (*_decisive(e, residual, dropped, D), *agreement)}
-    needed = (*_STRUCTURE, "pairs", "n_eff", "halves", "restarts", "s_1 of the rest")
+    needed = (*_STRUCTURE, "pairs", "n_eff", "halves", "restarts", "s_1 of the rest", "z < 0 / noise")
     return residual < _LEFT and all(held[symbol] for symbol in needed)
 
 
@@ -249,7 +275,11 @@ def _decisive(e: Evidence, residual: float, dropped: float, D: int) -> list[Cond
 
 
 def _stability(
-    halves: float | None, restarts: float | None, residual: float, structured: float | None
+    halves: float | None,
+    restarts: float | None,
+    residual: float,
+    structured: float | None,
+    excess: float | None,
 ) -> list[Condition]:
     # noise moves the fits on halves apart; without noise only a wrong cone does
     allowed = min(0.04, max(0.01, 0.75 * residual))
@@ -266,9 +296,15 @@ def _stability(
         ),
         check(
             "what is left over is noise", "s_1 of the rest", "evidence",
-            structured if residual > _NOISELESS else 1.0, at_most=1.5,
+            structured if residual > _NOISELESS else 1.0, at_most=1.25,
             meaning="largest singular value of the residual over that of shuffled columns; a missing "
             "component shows here", decisive=True,
+        ),
+        check(
+            "negative codes are noise", "z < 0 / noise", "evidence",
+            excess if residual > _NOISELESS else 1.0, at_most=1.5,
+            meaning="rms of a component's negative codes over what the noise outside the span lets expect; "
+            "a cone that cuts through the data has larger ones", decisive=True,
         ),
     ]  # fmt: skip
 
