@@ -11,6 +11,7 @@ unknown), so they are shown for information. The verdict rests on whether the da
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ _NEIGHBOURS = 8
 _ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _LEFT = 0.2  # relative residual up to which agreement of fits is evidence
+_EXACT = ("N", "residual")  # what a verdict rests on where there is no noise
+_STABLE = ("halves", "restarts", "s_1 of the rest", "z < 0 / noise")  # and where fits have to agree
 _STRUCTURE = ("span", "cond", "A >= 0", "D", "z < 0", "outliers")
 CLAIM = (
     "the extreme rays of the smallest simplicial cone that holds the samples, up to scale and order "
@@ -163,6 +166,8 @@ def report(
     error = 2 * D * evidence.negative
     if full and not exact:
         error = 2 * max(halves or 0.0, restarts or 0.0)
+    idle = _STABLE if exact or not full else _EXACT if stable or residual > _NOISELESS else ()
+    rows = [replace(row, decisive=row.decisive and row.symbol not in idle) for row in rows]
     return GuaranteeReport(
         verdict,
         (*rows, *_theory(evidence, start, outside, noise)),
@@ -224,7 +229,7 @@ def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
 def _all_stable(e: Evidence, residual: float, dropped: float, agreement: list[Condition], D: int) -> bool:
     """Whether the structure is there at the level of the fits' disagreement, and they agree."""
     held = {row.symbol: row.status == "holds" for row in (*_decisive(e, residual, dropped, D), *agreement)}
-    needed = (*_STRUCTURE, "pairs", "n_eff", "halves", "restarts", "s_1 of the rest", "z < 0 / noise")
+    needed = (*_STRUCTURE, "pairs", "n_eff", *_STABLE)
     return residual < _LEFT and all(held[symbol] for symbol in needed)
 
 
@@ -240,7 +245,7 @@ def _decisive(e: Evidence, residual: float, dropped: float, D: int) -> list[Cond
         ),
         check(
             "no component is empty", "D", "evidence", float(e.empty), at_most=0,
-            meaning="the samples span fewer dimensions than there are components", decisive=True,
+            meaning="an empty one says that the samples span fewer dimensions", decisive=True,
         ),
         check(
             "weights pile up without pure samples only where A >= 0", "A >= 0", "evidence",
@@ -328,23 +333,31 @@ def _theory(
     )
 
 
+_NEXT = {
+    "D": "use fewer components",
+    "span": "no pure samples pin the components down: supply a start near the truth, or more samples",
+    "pairs": "some components never occur without others: more samples, or fewer components",
+    "A >= 0": "weights look binary: supply a start near the truth",
+    "cond": "two components are nearly the same: use fewer components",
+    "z < 0": "weights have both signs: a dictionary (CompleteDictionaryLearning) may be the right model",
+    "n_eff": "there are too few distinct samples",
+    "outliers": "many samples contradict the model: more components, or look at outliers_",
+    "s_1 of the rest": "what is left over has structure: try more components",
+    "z < 0 / noise": "the cone cuts through the data: more components, or a start near the truth",
+    "halves": "fits on halves disagree: more samples, or another number of components",
+    "restarts": "other starts lead elsewhere: supply a start near the truth, or another number of components",
+}
+
+
 def _advice(verdict: str, held: dict[str, bool], full: bool, dropped: float) -> str:
     if verdict == "recovered":
         return ""
-    notes = []
-    if not held["D"]:
-        notes.append("use fewer components")
-    if not held["span"] or not held["pairs"] or not held["A >= 0"]:
-        notes.append(
-            "no pure samples pin the components down: supply a start near the truth, or more samples"
-        )
-    if not held["n_eff"]:
-        notes.append("there are too few distinct samples")
-    if dropped > 0.05:
+    notes = [note for symbol, note in _NEXT.items() if not held.get(symbol, True)][:3]
+    if dropped > 0.05 and held["outliers"]:
         notes.append(f"{dropped:.0%} of the samples were screened out: n_components may be too small")
     if not full:
         notes.append('guarantee(X, effort="full") compares fits on halves and from other starts')
-    return "; ".join(notes)
+    return "; ".join(notes) or "less noise or more samples: the structure is there, but not exact"
 
 
 def _negative_share(Z: NDArray[Any]) -> float:
