@@ -123,3 +123,27 @@ def test_copies_of_few_samples_are_seen_through():
     problem = make_dir(40, 60, 15, concentration=1.5, random_state=0)
     X = np.repeat(problem.X, 40, axis=0)
     assert AND(15).fit(X).guarantee_["n_eff"].status == "violated"
+
+
+def test_a_red_report_says_what_to_do_next():
+    problem = PROBLEMS["dir"](0)
+    X = problem.X + 1e-3 * problem.X.std() * np.random.default_rng(0).standard_normal(problem.X.shape)
+    report = AND(13).fit(X).guarantee(X)
+    assert report.verdict == "not supported"
+    assert "more components" in report.advice
+    assert report["s_1 of the rest"].status == "violated"
+    assert report["z < 0 / noise"].status == "violated"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_weights_with_a_floor_are_the_smallest_cone_and_the_report_says_so(seed):
+    """Nothing can tell A from B = (f 11' + (1 - D f) I) A: what is claimed is B, and the row says why."""
+    problem = make_dir(800, 60, 6, concentration=1.0, random_state=seed)
+    floor = 0.05
+    B = (floor * np.ones((6, 6)) + (1 - 6 * floor) * np.eye(6)) @ problem.components
+    weights = floor + (1 - 6 * floor) * problem.codes
+    np.testing.assert_allclose(weights @ problem.components, problem.codes @ B, atol=1e-14)
+    model = AND(6).fit(weights @ problem.components)
+    assert sine_errors(model.components_, B).max() < 1e-4
+    assert model.guarantee_["min x"].status == "cannot be checked"
+    assert "smallest" in model.guarantee_.claim

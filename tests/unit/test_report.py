@@ -1,11 +1,13 @@
 """The guarantee report: never green by default, readable in text, HTML and JSON."""
 
+import io
 import json
 import math
 
 import pytest
 
 from altmin.guarantees import GuaranteeReport, check
+from altmin.guarantees.report import unchecked
 
 
 def row(measured, **bounds):
@@ -43,3 +45,36 @@ def test_a_report_prints_renders_and_serialises():
     assert report["s"].measured == 1.0
     with pytest.raises(KeyError, match="no condition"):
         report["nothing"]
+
+
+def test_what_decides_comes_first_and_the_rest_is_folded():
+    rows = (
+        row(1.0, at_most=2.0),
+        check("decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True),
+    )
+    report = GuaranteeReport("not supported", rows, advice="try <more>")
+    page = report._repr_html_()
+    assert page.index("decides") < page.index("<details>") < page.index("span &lt;b&gt;")
+    assert "What to do next:</b> try &lt;more&gt;" in page
+    assert [each.symbol for each in report.decisive] == [each.symbol for each in report.violated] == ["d"]
+
+
+def test_rich_draws_the_report_as_a_table():
+    console = pytest.importorskip("rich.console").Console(width=120, file=io.StringIO())
+    console.print(GuaranteeReport("plausible", (row(1.0, at_most=2.0),), advice="more samples"))
+    text = console.file.getvalue()
+    assert "plausible" in text
+    assert "next: more samples" in text
+
+
+def test_json_holds_bounds_as_numbers():
+    report = GuaranteeReport("plausible", (row(1.0, at_most=math.inf), row(2.0, at_least=1.5)))
+    bounds = [(each["at_most"], each["at_least"]) for each in json.loads(report.to_json())["conditions"]]
+    assert bounds == [(None, None), (None, 1.5)]
+
+
+def test_what_cannot_be_checked_has_a_reason_and_is_never_green():
+    assumed = unchecked("floor", "min x", "paper", "nobody can know")
+    assert assumed.status == "cannot be checked"
+    assert assumed.measured is None
+    assert "nobody can know" in str(assumed)

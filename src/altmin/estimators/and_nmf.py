@@ -21,7 +21,7 @@ from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.library_starts import library_start
 from altmin.estimators.missing import check_holes, with_holes
-from altmin.guarantees.and_nmf import gather, report, start_quality, structure_left
+from altmin.guarantees.and_nmf import gather, negative_excess, report, start_quality, structure_left
 from altmin.guarantees.missing import holes_of, with_missing
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
@@ -309,6 +309,8 @@ class AND(ComponentsEstimator):
         dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
         if agreement:
             agreement["structured"] = structure_left(rest[fits])
+            outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
+            agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
         found = report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
         return found if self.holes_ is None else with_missing(found, self.holes_)
 
@@ -322,7 +324,7 @@ class AND(ComponentsEstimator):
         rest = Y - seen * (np.maximum(codes, 0.0) @ self.components_)
         return codes, rest.toarray() if sp.issparse(rest) else rest, row_norms2(Y)
 
-    def _agreement(self, source: Source) -> dict[str, float]:
+    def _agreement(self, source: Source) -> dict[str, Any]:
         """Largest sine between the fit and its repetitions on halves and from other starts."""
         algorithm = self._algorithm(source)
         if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are

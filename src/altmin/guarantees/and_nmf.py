@@ -11,6 +11,7 @@ unknown), so they are shown for information. The verdict rests on whether the da
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _MOST_FACETS = 128
 _ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _LEFT = 0.2  # relative residual up to which agreement of fits is evidence
+_EXACT = ("N", "residual")  # what a verdict rests on where there is no noise
+_STABLE = ("halves", "restarts", "s_1 of the rest", "z < 0 / noise")  # and where fits have to agree
 _STRUCTURE = ("span", "cond", "A >= 0", "D", "z < 0", "outliers")
 CLAIM = (
     "the extreme rays of the smallest simplicial cone that holds the samples, up to scale and order "
@@ -107,6 +110,7 @@ def report(
     dropped: float = 0.0,
     loose: Evidence | None = None,
     structured: float | None = None,
+    excess: float | None = None,
 ) -> GuaranteeReport:
     """Turn the measurements into a verdict.
 
@@ -130,6 +134,8 @@ def report(
         With codes as small as the halves' disagreement taken for zero; what the agreement of fits needs.
     structured : float, optional
         Largest singular value of what is left over, over that of noise of the same size.
+    excess : float, optional
+        Size of negative codes over what noise outside the span lets expect.
 
     Returns
     -------
@@ -145,11 +151,11 @@ def report(
     rows = _decisive(evidence, residual, dropped, D)
     full = halves is not None and restarts is not None
     if full:
-        rows += _stability(halves, restarts, residual, structured)
+        rows += _stability(halves, restarts, residual, structured, excess)
     held = {row.symbol: row.status == "holds" for row in rows}
     structure = all(held[s] for s in _STRUCTURE)
     exact = structure and all(held[s] for s in ("N", "pairs", "residual", "n_eff"))
-    stable = full and _all_stable(loose or evidence, residual, dropped, rows[-3:], D)
+    stable = full and _all_stable(loose or evidence, residual, dropped, rows[-4:], D)
     if exact or stable:
         verdict = "recovered"
     elif structure and held["pairs"] and held["n_eff"] and residual < 0.5 and (halves or 0.0) <= 0.25:
@@ -159,6 +165,8 @@ def report(
     error = 2 * D * evidence.negative
     if full and not exact:
         error = 2 * max(halves or 0.0, restarts or 0.0)
+    idle = _STABLE if exact or not full else _EXACT if stable or residual > _NOISELESS else ()
+    rows = [replace(row, decisive=row.decisive and row.symbol not in idle) for row in rows]
     return GuaranteeReport(
         verdict,
         (*rows, *_theory(evidence, start, outside, noise)),
@@ -181,6 +189,29 @@ def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     return largest(rest) / max(shuffled, 1e-300)
 
 
+def negative_excess(rest: NDArray[Any], codes: NDArray[Any], components: NDArray[Any]) -> float | None:
+    """Worst rms of negative codes over that of noise of the size seen outside the span; None without any.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        Samples minus ``codes @ components``.
+    codes : ndarray of shape (n_samples, n_components)
+        Decoded weights, negative ones included.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    """
+    n, W = rest.shape
+    D = len(components)
+    noise = float(np.sqrt(np.sum(rest**2) / max(n * (W - D), 1)))
+    if W <= D or noise == 0:
+        return None
+    gain = np.linalg.norm(np.linalg.pinv(components), axis=0)
+    below = np.minimum(codes, 0.0)
+    size = np.sqrt(np.sum(below**2, axis=0) / np.maximum(np.sum(codes < 0, axis=0), 1))
+    return float(np.max(size / np.maximum(noise * gain, 1e-300)))
+
+
 def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
     """The l and rho of Definitions 2 and 4 for a start, the fit standing in for the truth."""
     norms = np.linalg.norm(A, axis=1)
@@ -197,7 +228,7 @@ def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
 def _all_stable(e: Evidence, residual: float, dropped: float, agreement: list[Condition], D: int) -> bool:
     """Whether the structure is there at the level of the fits' disagreement, and they agree."""
     held = {row.symbol: row.status == "holds" for row in (*_decisive(e, residual, dropped, D), *agreement)}
-    needed = (*_STRUCTURE, "pairs", "n_eff", "halves", "restarts", "s_1 of the rest")
+    needed = (*_STRUCTURE, "pairs", "n_eff", *_STABLE)
     return residual < _LEFT and all(held[symbol] for symbol in needed)
 
 
@@ -213,7 +244,7 @@ def _decisive(e: Evidence, residual: float, dropped: float, D: int) -> list[Cond
         ),
         check(
             "no component is empty", "D", "evidence", float(e.empty), at_most=0,
-            meaning="the samples span fewer dimensions than there are components", decisive=True,
+            meaning="an empty one says that the samples span fewer dimensions", decisive=True,
         ),
         check(
             "weights pile up without pure samples only where A >= 0", "A >= 0", "evidence",
@@ -248,7 +279,11 @@ def _decisive(e: Evidence, residual: float, dropped: float, D: int) -> list[Cond
 
 
 def _stability(
-    halves: float | None, restarts: float | None, residual: float, structured: float | None
+    halves: float | None,
+    restarts: float | None,
+    residual: float,
+    structured: float | None,
+    excess: float | None,
 ) -> list[Condition]:
     # noise moves the fits on halves apart; without noise only a wrong cone does
     allowed = min(0.04, max(0.01, 0.75 * residual))
@@ -265,9 +300,15 @@ def _stability(
         ),
         check(
             "what is left over is noise", "s_1 of the rest", "evidence",
-            structured if residual > _NOISELESS else 1.0, at_most=1.5,
+            structured if residual > _NOISELESS else 1.0, at_most=1.25,
             meaning="largest singular value of the residual over that of shuffled columns; a missing "
             "component shows here", decisive=True,
+        ),
+        check(
+            "negative codes are noise", "z < 0 / noise", "evidence",
+            excess if residual > _NOISELESS else 1.0, at_most=1.5,
+            meaning="rms of a component's negative codes over what the noise outside the span lets expect; "
+            "a cone that cuts through the data has larger ones", decisive=True,
         ),
     ]  # fmt: skip
 
@@ -291,23 +332,31 @@ def _theory(
     )
 
 
+_NEXT = {
+    "D": "use fewer components",
+    "span": "no pure samples pin the components down: supply a start near the truth, or more samples",
+    "pairs": "some components never occur without others: more samples, or fewer components",
+    "A >= 0": "weights look binary: supply a start near the truth",
+    "cond": "two components are nearly the same: use fewer components",
+    "z < 0": "weights have both signs: a dictionary (CompleteDictionaryLearning) may be the right model",
+    "n_eff": "there are too few distinct samples",
+    "outliers": "many samples contradict the model: more components, or look at outliers_",
+    "s_1 of the rest": "what is left over has structure: try more components",
+    "z < 0 / noise": "the cone cuts through the data: more components, or a start near the truth",
+    "halves": "fits on halves disagree: more samples, or another number of components",
+    "restarts": "other starts lead elsewhere: supply a start near the truth, or another number of components",
+}
+
+
 def _advice(verdict: str, held: dict[str, bool], full: bool, dropped: float) -> str:
     if verdict == "recovered":
         return ""
-    notes = []
-    if not held["D"]:
-        notes.append("use fewer components")
-    if not held["span"] or not held["pairs"] or not held["A >= 0"]:
-        notes.append(
-            "no pure samples pin the components down: supply a start near the truth, or more samples"
-        )
-    if not held["n_eff"]:
-        notes.append("there are too few distinct samples")
-    if dropped > 0.05:
+    notes = [note for symbol, note in _NEXT.items() if not held.get(symbol, True)][:3]
+    if dropped > 0.05 and held["outliers"]:
         notes.append(f"{dropped:.0%} of the samples were screened out: n_components may be too small")
     if not full:
         notes.append('guarantee(X, effort="full") compares fits on halves and from other starts')
-    return "; ".join(notes)
+    return "; ".join(notes) or "less noise or more samples: the structure is there, but not exact"
 
 
 def _negative_share(Z: NDArray[Any]) -> float:

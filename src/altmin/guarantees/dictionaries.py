@@ -12,6 +12,7 @@ verdict rests on two rules that made no false claim on fresh problems:
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,6 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
     always = [least_squares_agrees(evidence), shared_support(evidence), nothing_outside(evidence)]
     shared = always[1]
     stable = [] if stability is None else [*stable_conditions(stability), *always]
-    rows = [*theorem_conditions(evidence), *exact, *sparse, *always, *stable[:-3]]
     error = sparse[1].measured
     noisy = evidence.residual > _zero_level(evidence)  # without noise only exact zeros prove anything
     if _all_hold(exact):
@@ -78,12 +78,20 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
         verdict = "recovered" if stands else _weaker(evidence, sparse[0], shared, stability)
     else:
         verdict = _weaker(evidence, sparse[0], shared, stability)
+    # rows of rules that don't apply, or weren't needed, are for information
+    if _all_hold(exact) or not noisy:
+        sparse, always, stable = _idle(sparse), _idle(always), _idle(stable)
+    else:
+        exact = _idle(exact)
+        if stability is not None and not _all_hold([*sparse, *always]):
+            sparse = _idle(sparse)
+    rows = [*theorem_conditions(evidence), *exact, *sparse, *always, *stable[:-3]]
     return GuaranteeReport(
         verdict,
         tuple(rows),
         effort="cheap" if stability is None else "full",
         estimated_error=error,
-        advice=_advice(verdict, stability),
+        advice=_advice(verdict, rows, stability),
         claim=_CLAIM,
     )
 
@@ -300,6 +308,10 @@ def _span(Z: NDArray[Any], zero: NDArray[np.bool_]) -> float:
     return float(np.sqrt(least * (k - 1) / np.maximum(zero.sum(axis=0), 1)).min())
 
 
+def _idle(conditions: list[Condition]) -> list[Condition]:
+    return [replace(condition, decisive=False) for condition in conditions]
+
+
 def _all_hold(conditions: list[Condition]) -> bool:
     return all(condition.status == "holds" for condition in conditions)
 
@@ -317,11 +329,29 @@ def _weaker(
     return "plausible" if likely and agree else "not supported"
 
 
-def _advice(verdict: str, stability: Stability | None) -> str:
+_NEXT = {
+    "zeros": "codes have too few exact zeros: more samples, or they aren't sparse under any dictionary",
+    "span": "codes vanish in too few different samples: more samples",
+    "pairs": "two atoms may be mixed up: more samples, or another random_state",
+    "n_eff": "more distinct samples",
+    "E|z| of the fit": "codes are hardly sparser than noise: no sparse dictionary is seen",
+    "3 se": "noise blurs the atoms: more samples",
+    "n_eff / k": "more distinct samples",
+    "agreeing starts": "starts lead to different dictionaries: more samples, or a larger n_restarts",
+    "free atoms": "atoms don't fit their supports: CompleteDictionaryLearning needs no orthogonality",
+    "corr |z|": "some atoms are always used together: they are known as a subspace only",
+    "outside": "atoms are missing: a larger n_components",
+    "hf": "fits on halves disagree: more samples",
+    "restart distance": "another start leads elsewhere: more samples",
+    "E|z|": "held-out codes are hardly sparser than noise: no sparse dictionary is seen",
+}
+
+
+def _advice(verdict: str, rows: list[Condition], stability: Stability | None) -> str:
     if verdict == "recovered":
         return ""
+    broken = [row.symbol for row in rows if row.decisive and row.status != "holds"]
+    notes = list(dict.fromkeys(_NEXT[symbol] for symbol in broken if symbol in _NEXT))[:3]
     if stability is None:
-        return "guarantee(X, effort='full') refits halves and another start; more samples help most"
-    return (
-        "more samples, another n_components, or OrthogonalDictionaryLearning where whitening amplifies noise"
-    )
+        notes.append("guarantee(X, effort='full') refits halves and another start")
+    return "; ".join(notes) or "more samples"

@@ -281,8 +281,8 @@ def _unchecked(name: str, symbol: str, why: str) -> Condition:
 
 
 def _advice(rows: list[Condition]) -> str:
-    broken = [row for row in rows if row.status == "violated"]
-    return broken[0].meaning if broken else "more rows, or guarantee(X, y, effort='full')"
+    broken = [row.meaning for row in rows if row.decisive and row.status == "violated"]
+    return " ".join(broken[:3]) or "More rows, or guarantee(X, y, effort='full')."
 
 
 # --- measurements -----------------------------------------------------------------------------------

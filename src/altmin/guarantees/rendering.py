@@ -18,9 +18,9 @@ _STYLE = """<style>
 .altmin-guarantee { font-family: system-ui, sans-serif; line-height: 1.4; max-width: 66em; }
 .altmin-guarantee .altmin-verdict { border-left: .45em solid; padding: .2em 0 .2em 1em; }
 .altmin-guarantee .altmin-verdict > b { font-size: 1.6em; display: block; }
-.altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .6em 0; }
+.altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .5em 0; font-size: .93em; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
-  padding: .45em 1em .45em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
+  padding: .28em 1em .28em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
 .altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td { overflow-wrap: anywhere; }
 .altmin-guarantee small { opacity: .75; }
 .altmin-guarantee summary { cursor: pointer; opacity: .85; }
@@ -36,7 +36,11 @@ _STYLE = """<style>
 
 def number(value: float | None) -> str:
     """Three digits, or the words for none."""
-    return "not measured" if value is None else f"{value:.3g}"
+    if value is None:
+        return "not measured"
+    if 1000 <= abs(value) < 1e6:
+        return f"{value:.0f}"
+    return f"{value:.3g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
 
 
 def text_lines(row: Any) -> str:
@@ -103,11 +107,13 @@ def _folded(rows: list[Any]) -> str:
 
 
 def _row(row: Any) -> str:
-    source = html.escape(f"{row.symbol}, {row.reference}")
+    evidence = row.reference.startswith("evidence")
+    source = html.escape(row.symbol if evidence else f"{row.symbol}, {row.reference}")
+    required = html.escape(row.required.replace("<=", "≤").replace(">=", "≥"))
     cells = (
         f"<span class='altmin-pill' style='background:{_COLOURS[row.status]}'>{row.status}</span>",
         f"{html.escape(row.name)}<br><small>{source}</small>",
-        f"{number(row.measured)} <br><small>required {html.escape(row.required)}</small>",
+        f"{number(row.measured)} <br><small>required {required}</small>",
         html.escape(row.meaning),
     )
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
