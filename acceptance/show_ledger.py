@@ -78,19 +78,13 @@ def full_ledger() -> Iterator[Figure]:
 @promise
 def demo() -> Iterator[Figure]:
     """The demo takes at most 4 minutes on two cores, and writes one report with a line a result."""
-    with tempfile.TemporaryDirectory() as folder:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        begin = time.perf_counter()
-        done = subprocess.run(
-            [sys.executable, "-m", "altmin.experiments.demo", "--out", folder],
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        seconds = time.perf_counter() - begin
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
-        page = (Path(folder) / "report.html").read_text(encoding="utf-8")
+    out = Path("build/demo")  # kept, to be looked at
+    used, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    command = [sys.executable, "-m", "altmin.experiments.demo", "--out", str(out)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - used.ru_utime - used.ru_stime
+    page = (out / "report.html").read_text(encoding="utf-8")
     yield Figure("CPU seconds, and so the seconds on a free core", cpu, at_most=240)
     yield Figure("seconds on this machine, shared with others", seconds)
     yield Figure("stories in the report", page.count("<article"), at_least=12)
