@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: setup demo lint test test-all test-oldest accept docs clean
+.PHONY: setup demo lint test test-all test-oldest accept calibrate docs clean
 
 setup: $(VENV)/.ready
 
@@ -70,6 +70,10 @@ docs/_static/mathjax/tex-chtml-full.js:
 	mkdir -p docs/_static/mathjax/output/chtml
 	cp -r $(MATHJAX)/output/chtml/fonts docs/_static/mathjax/output/chtml/
 	cp $(MATHJAX)/tex-chtml-full.js $@
+
+## calibrate: the guarantee's truth table; runs what is missing of the last judged round, renews docs/calibration
+calibrate: setup
+	OMP_NUM_THREADS=1 $(RUN) -m altmin.experiments.calibration
 
 clean:
 	rm -rf docs/_build docs/_static/mathjax docs/gallery docs/api/generated docs/api/backreferences
