@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: setup demo lint test test-all test-oldest accept calibrate docs clean
+.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept calibrate docs clean
 
 setup: $(VENV)/.ready
 
@@ -47,6 +47,10 @@ $(VENV)-oldest/.ready: pyproject.toml constraints-oldest.txt
 	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints-oldest.txt
 	@touch $@
 
+## reproduce: every theorem, figure and table of the papers as a claim, judged; goes on where it was stopped
+reproduce: setup
+	$(BIN)/altmin reproduce --out reproduction
+
 ## accept: every measurable promise as a script; figures into acceptance/figures.json
 accept: setup
 	$(RUN) acceptance/run.py $(ONLY)
@@ -74,6 +78,18 @@ docs/_static/mathjax/tex-chtml-full.js:
 ## calibrate: the guarantee's truth table; runs what is missing of the last judged round, renews docs/calibration
 calibrate: setup
 	OMP_NUM_THREADS=1 $(RUN) -m altmin.experiments.calibration
+
+## bench: side by side with other libraries, then docs/benchmarks.md; QUICK=1: a few minutes
+bench: setup
+	-$(RUN) -m pip install --quiet --editable ".[peers]"
+	OMP_NUM_THREADS=1 $(BIN)/altmin bench --out benchmarks/results $(if $(QUICK),--quick)
+	$(RUN) benchmarks/page.py
+
+## regress: time, peak memory, share of GEMM and growth of our own code (benchmarks/README.md)
+regress: setup
+	$(RUN) -m pip install --quiet asv
+	cd benchmarks/asv && $(abspath $(BIN))/asv machine --yes
+	cd benchmarks/asv && OMP_NUM_THREADS=1 $(abspath $(BIN))/asv run --python=same --quick --show-stderr
 
 clean:
 	rm -rf docs/_build docs/_static/mathjax docs/gallery docs/api/generated docs/api/backreferences

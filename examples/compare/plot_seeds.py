@@ -4,7 +4,7 @@ Other seed, other factors?
 
 *If I run it again, do I get the same?* Non-negative factorizations are used to say what data consist of.
 Then the answer should depend on neither the seed nor which half of the data was looked at. Here each method
-factors the digits ten times, on random halves and with other seeds, and each pair of results is compared.
+factors the data six times, on random halves and with other seeds, and each pair of results is compared.
 """
 
 import itertools

@@ -25,7 +25,7 @@ fits = {"1 thread": AND(16, max_iter=30, n_jobs=1).fit(problem.X)}
 fits["2 threads"] = AND(16, max_iter=30, n_jobs=2).fit(problem.X)
 pieces = np.array_split(problem.X, [137, 5000, 5001, 13_333])
 fits["5 pieces"] = AND(16, max_iter=30).fit(pieces)
-cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
 with cluster, Client(cluster):
     fits["Dask, 4 chunks"] = AND(16, max_iter=30).fit(da.from_array(problem.X, chunks=(5_000, -1)))
     fits["Dask, 7 chunks"] = AND(16, max_iter=30).fit(da.from_array(problem.X, chunks=(3_333, -1)))
@@ -44,7 +44,7 @@ figure, ax = plt.subplots(figsize=(8, 4.6))
 ax.imshow(different == 0, cmap="RdYlGn", vmin=-0.4, vmax=1.6)
 for (i, j), value in np.ndenumerate(different):
     ax.text(j, i, "0" if value == 0 else f"{value:.0e}", ha="center", va="center", fontsize=13)
-ax.set_xticks(range(len(names)), names, fontsize=10)
+ax.set_xticks(range(len(names)), [name.replace(", ", ",\n") for name in names], fontsize=10)
 ax.set_yticks(range(len(names)), names, fontsize=10)
 ax.grid(visible=False)
 ax.set_title("Laptop or cluster: the difference between any two fits")

@@ -31,7 +31,7 @@ _HOMES = {
     "threshold_correlation": "altmin.algorithms.threshold_correlation",
     "vca": "altmin.algorithms.pure_samples",
 }
-_MODULES = ("datasets", "hyperspectral", "images", "metrics", "plots")
+_MODULES = ("datasets", "hyperspectral", "images", "metrics", "plots", "text")
 
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 

@@ -3,6 +3,7 @@ from altmin import hyperspectral as hyperspectral
 from altmin import images as images
 from altmin import metrics as metrics
 from altmin import plots as plots
+from altmin import text as text
 from altmin.algorithms.hypercontractive import hypercontractive_norm as hypercontractive_norm
 from altmin.algorithms.peel_start import peel_dictionary as peel_dictionary
 from altmin.algorithms.pure_samples import spa as spa

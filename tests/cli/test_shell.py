@@ -1,4 +1,7 @@
-"""The command line as a new user meets it: a session from csv to a page, and errors without tracebacks."""
+"""The command line as a new user meets it: names are kept, errors are one line, the shell completes.
+
+The session from a csv file to a model, a page and codes is in the README, and tested with it.
+"""
 
 import os
 import re
@@ -37,39 +40,12 @@ def here(folder, monkeypatch, capsys):
     return call
 
 
-def altmin(folder, *words, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "altmin.cli.app", *map(str, words)],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-    assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout + done.stderr
-
-
 @pytest.fixture
 def folder(tmp_path):
     header = ",".join(f"word {i}" for i in range(16))
     np.savetxt(tmp_path / "counts.csv", PROBLEM.X, delimiter=",", header=header, comments="")
     np.save(tmp_path / "counts.npy", PROBLEM.X)
     return tmp_path
-
-
-def test_from_csv_to_model_to_page_to_codes(folder):
-    pytest.importorskip("matplotlib")
-    text = altmin(folder, "fit", "AND", "counts.csv", "-n", 3, "--out", "m.altmin", "--set", "max_iter=20")
-    assert "model: m.altmin" in text
-    altmin(folder, "transform", "m.altmin", "counts.csv", "--out", "codes.csv")
-    lines = (folder / "codes.csv").read_text().splitlines()
-    assert len(lines) == 301
-    assert lines[0] == "and0,and1,and2"
-    altmin(folder, "report", "m.altmin", "counts.npy", "--out", "page.html", "--image-shape", "4x4")
-    page = (folder / "page.html").read_text()
-    assert page.count("data:image/png;base64") == 3
-    assert re.search(r"(src|href)=.https?:", page) is None
 
 
 def test_a_fit_can_be_checkpointed_and_goes_on(here):
@@ -79,35 +55,133 @@ def test_a_fit_can_be_checkpointed_and_goes_on(here):
     assert "max_iter" in text
 
 
+def test_the_target_may_stay_in_the_file(here, folder):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 3))
+    table = np.column_stack([X[:, 0], X[:, 0] * X[:, 1] + 1, X[:, 1:]])
+    np.savetxt(folder / "law.csv", table, delimiter=",", header="a,y,b,c", comments="")
+    here(
+        "fit", "FactorizationMachineRegressor", "law.csv", "-n", 2, "--target", "y", "-q", "--out", "l.altmin"
+    )
+    said = here("transform", "l.altmin", "law.csv", "--out", "p.csv")
+    assert "warning" not in said
+    found = np.loadtxt(folder / "p.csv", skiprows=1)
+    assert np.corrcoef(found, table[:, 1])[0, 1] > 0.99
+    shuffled = table[:, [3, 2, 1, 0]]  # columns are found by their names
+    np.savetxt(folder / "other.csv", shuffled, delimiter=",", header="c,b,y,a", comments="")
+    here("transform", "l.altmin", "other.csv", "--out", "q.csv")
+    assert np.array_equal(np.loadtxt(folder / "q.csv", skiprows=1), found)
+    np.savetxt(folder / "less.csv", table[:, :2], delimiter=",", header="a,y", comments="")
+    assert "lacks 2 column(s) of the model: b, c" in here("transform", "l.altmin", "less.csv", code=1)
+
+
+def test_names_of_a_csv_come_back_in_the_report(here, folder):
+    pytest.importorskip("matplotlib")
+    here("fit", "AND", "counts.csv", "-n", 3, "-q", "--out", "m.altmin", "--set", "max_iter=5")
+    here("report", "m.altmin", "counts.csv", "--out", "page.html")
+    page = (folder / "page.html").read_text()
+    assert re.search(r"word \d+, word \d+", page)
+    assert page.count("data:image/png;base64") == 2
+
+
+FM = "FactorizationMachineRegressor"
+FILES = {
+    "text.txt": b"hello",
+    "words.csv": b"1,2\n3,4\n5,b\n",
+    "ragged.csv": b"1,2\n1,2,3\n",
+    "holes.csv": b"1,2\n3,\n",
+    "empty.csv": b"",
+    "binary.csv": b"\xff\xfe\x00",
+    "broken.npy": b"garbage",
+    "broken.npz": b"PKgarbage",
+    "broken.mtx": b"garbage",
+    "broken.altmin": b"\x80\x04pickle",
+    "torn.altmin": b"PK\x03\x04torn",
+}
+
+
 @pytest.mark.parametrize(
     "words, expected",
     [
         (["fit", "AND", "missing.csv", "-n", 2], "there is no file missing.csv"),
         (["fit", "ANND", "counts.csv", "-n", 2], "did you mean AND?"),
+        (["fit", "orthogonal", "counts.csv"], "did you mean OrthogonalDictionaryLearning?"),
         (["fit", "AND", "text.txt", "-n", 2], "ends in none of"),
         (["fit", "AND", "words.csv", "-n", 2], "line 3, cell 2: 'b' is not a number"),
         (["fit", "AND", "ragged.csv", "-n", 2], "line 2: 3 cells where 2 are expected"),
         (["fit", "AND", "holes.csv", "-n", 1], "NaN at row 1, column 1"),
+        (["fit", "AND", "empty.csv", "-n", 1], "holds no rows of numbers"),
+        (["fit", "AND", "binary.csv", "-n", 1], "is not a text file in UTF-8"),
+        (["fit", "AND", "broken.npy", "-n", 1], "broken.npy is not a readable .npy file"),
+        (["fit", "AND", "broken.npz", "-n", 1], "broken.npz is not a readable .npz file"),
+        (["fit", "AND", "broken.mtx", "-n", 1], "broken.mtx is not a readable Matrix Market file"),
         (["fit", "AND", "counts.csv", "-n", 2, "--out", "no/where.altmin"], "no folder no"),
+        (["fit", "AND", "counts.csv", "-n", 2, "--out", "."], "is a folder: name a file in it"),
         (["fit", "AND", "counts.csv", "-n", 2, "--set", "max_iter"], "name=value"),
-        (["fit", "AND", "counts.csv", "-n", 2, "--set", "max_itre=3"], "max_itre"),
+        (["fit", "AND", "counts.csv", "-n", 2, "--set", "max_itre=3"], "did you mean max_iter?"),
+        (["fit", "AND", "counts.csv", "-n", 2, "--set", "max_iter=many"], "max_iter"),
         (["fit", "AND", "counts.csv"], "n_components"),
+        (["fit", "PhaseRetrieval", "counts.csv", "-n", 2], "takes no number of components"),
+        (["fit", FM, "counts.csv", "-n", 1], "requires y"),
+        (["fit", FM, "counts.csv", "-n", 1, "--target", "w"], "neither a column"),
         (["transform", "broken.altmin", "counts.csv"], "broken.altmin"),
-        (["report", "missing.altmin"], "missing.altmin"),
+        (["transform", "torn.altmin", "counts.csv"], "torn.altmin"),
+        (["transform", "missing.altmin", "counts.csv"], "there is no file missing.altmin"),
+        (["transform", "missing.altmin", "counts.csv", "--out", "codes.xlsx"], "none of .npy, .npz, .csv"),
+        (["report", "missing.altmin"], "there is no file missing.altmin"),
+        (["report", "missing.altmin", "--out", "page.pdf"], "ends in none of .html"),
+        (["reproduce", "--only", "Riemann"], "no claim matches Riemann"),
     ],
-)
+)  # fmt: skip
 def test_errors_are_one_line(here, folder, words, expected):
-    (folder / "text.txt").write_text("hello")
-    (folder / "words.csv").write_text("1,2\n3,4\n5,b\n")
-    (folder / "ragged.csv").write_text("1,2\n1,2,3\n")
-    (folder / "holes.csv").write_text("1,2\n3,\n")
-    (folder / "broken.altmin").write_bytes(b"\x80\x04pickle")
-    assert expected in here(*words, code=1)
+    for name, content in FILES.items():
+        (folder / name).write_bytes(content)
+    said = here(*words, code=1)
+    assert expected in said
+    assert "Traceback" not in said
+
+
+def test_no_permission_to_write_is_told_before_the_fit(here, monkeypatch):
+    def refuse(**options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("altmin.cli.tables.tempfile.TemporaryFile", refuse)
+    said = here("fit", "AND", "counts.csv", "-n", 2, code=1)
+    assert "no permission to write to . (Permission denied)" in said
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_that_may_not_be_written_to(here, folder):
+    (folder / "locked").mkdir(mode=0o500)
+    said = here("fit", "AND", "counts.csv", "-n", 2, "--out", "locked/m.altmin", code=1)
+    assert "no permission to write to locked" in said
+
+
+def test_debug_shows_the_traceback(folder):
+    words = [sys.executable, "-m", "altmin.cli.app", "--debug", "fit", "AND", "none.csv"]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
+    assert "Traceback" in done.stderr
 
 
 def test_wrong_usage_has_its_own_exit_code(here):
     assert "No such command" in here("fti", code=2)
     here("fit", code=2)
+    here("fit", "AND", "counts.csv", "-n", "two", code=2)
+
+
+def test_help_tells_the_exit_codes_and_lists_the_commands(here):
+    said = here("--help")
+    for word in ("Exit codes", "fit", "transform", "report", "reproduce", "data", "--install-completion"):
+        assert word in said
+
+
+def test_the_shell_completes_names_of_models(tmp_path):
+    words = {"_ALTMIN_COMPLETE": "complete_bash", "COMP_WORDS": "altmin fit Orth", "COMP_CWORD": "2"}
+    code = "import sys; sys.argv = ['altmin']; from altmin.cli.app import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **words}, capture_output=True, text=True
+    )
+    assert done.stdout.split() == ["OrthogonalDictionaryLearning"]
 
 
 def test_help_needs_no_numpy(tmp_path):

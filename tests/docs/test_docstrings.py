@@ -21,9 +21,18 @@ DOCS = Path(__file__).parents[2] / "docs"
 NOT_ASKED = {"SS03", "SS05", "SS06", "ES01", "SA01", "SA04", "EX01"}
 # Tools for files and pictures have no paper; metrics and pictures promise nothing.
 WITHOUT_PAPER = {"save", "load", "Patches", "add_outliers"}
+RESULTS = {"Unmixing"}  # what a function returns: its fields are its parameters, the function has the rest
 FAMILIES_WITHOUT_PROMISE = {"altmin.metrics", "altmin.plots"}
 WITHOUT_PROMISE = {"Patches", "estimate_noise", "reconstruct"}
-WITHOUT_EQUATION = {"save", "load", "Patches", "estimate_noise", "add_outliers", "recall_at_k"}
+WITHOUT_EQUATION = {
+    "save",
+    "load",
+    "Patches",
+    "estimate_noise",
+    "add_outliers",
+    "recall_at_k",
+    "abundance_rmse",
+}
 
 
 def public() -> Iterator[tuple[str, object]]:
@@ -52,7 +61,7 @@ def test_numpydoc_finds_nothing_to_object(name):
     assert not errors, errors
 
 
-@pytest.mark.parametrize("name", CALLABLE)
+@pytest.mark.parametrize("name", [name for name in CALLABLE if name.rsplit(".", 1)[1] not in RESULTS])
 def test_says_problem_paper_promise_cost_and_example(name):
     value = CALLABLE[name]
     doc, short = get_doc_object(value), name.rsplit(".", 1)[1]
@@ -66,7 +75,7 @@ def test_says_problem_paper_promise_cost_and_example(name):
         missing.append("Attributes or Returns")
     if not doc["Examples"] or ">>>" not in "\n".join(doc["Examples"]):
         missing.append("an example that is a doctest")
-    if "**Cost.**" not in notes:
+    if not picture and "**Cost.**" not in notes:
         missing.append("**Cost.** in Notes")
     promises = family not in FAMILIES_WITHOUT_PROMISE and short not in WITHOUT_PROMISE
     if promises and "**Guarantee.**" not in notes:

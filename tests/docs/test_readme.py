@@ -1,20 +1,59 @@
-"""The README's examples run as they stand."""
+"""The README's examples run as they stand, in Python and in a shell."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 README = Path(__file__).parents[2] / "README.md"
-BLOCKS = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+TEXT = README.read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+SESSIONS = re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.mark.parametrize("number", range(len(BLOCKS)))
 def test_example_runs(number, tmp_path, monkeypatch):
+    if "altmin.plots" in BLOCKS[number]:
+        pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
     exec(compile(BLOCKS[number], f"README example {number}", "exec"), {})
 
 
+@pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")
+def test_the_shell_session_runs_and_says_what_it_shows(tmp_path):
+    """The lines after a command are its output, '...' standing for anything."""
+    for extra in ("typer", "matplotlib"):
+        pytest.importorskip(extra)
+    (session,) = SESSIONS
+    commands = re.findall(r"^\$ (.*)$", session, re.MULTILINE)
+    shown = [line for line in session.splitlines() if not line.startswith("$ ")]
+    assert len(commands) == 5
+    done = subprocess.run(
+        ["sh", "-e"],
+        input=f'altmin() {{ "{sys.executable}" -m altmin.cli.app "$@"; }}\n'
+        f'python() {{ "{sys.executable}" "$@"; }}\n' + "\n".join(commands),
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+    assert done.returncode == 0, done.stderr
+    said = (done.stdout + done.stderr).splitlines()
+    for line in shown:
+        pattern = re.escape(line).replace(r"\.\.\.", ".*")
+        assert any(re.fullmatch(pattern, one) for one in said), line
+    page = (tmp_path / "digits.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64") == 3  # components, convergence, codes
+    assert re.search(r"(src|href)=.https?:", page) is None
+    codes = (tmp_path / "codes.csv").read_text().splitlines()
+    assert len(codes) == 1798
+    assert all(float(cell) >= 0 for cell in codes[1].split(","))
+
+
 def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)]+)\)", README.read_text(encoding="utf-8")):
+    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
         assert (README.parent / target).exists(), target

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have)")
 
 ESTIMATORS = [
     AND(2, max_iter=20),
+    AND(2, max_iter=20, missing="mask"),
     ApproximateDictionaryLearning(3, max_iter=10),
     OrthogonalDictionaryLearning(max_iter=20),
     CompleteDictionaryLearning(max_iter=15),

@@ -102,3 +102,22 @@ def test_two_damaged_checkpoints_are_refused_with_a_reason(tmp_path):
         file.write_bytes(file.read_bytes()[:50])
     with pytest.raises(CheckpointError, match="no sound checkpoint"):
         model(tmp_path, max_iter=10).fit(PROBLEM.X)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_flipped_bit_is_noticed(tmp_path, seed):
+    """Whatever bit of the newest checkpoint: the fit goes on from the one before, to the same bits."""
+    model(tmp_path, max_iter=10).fit(PROBLEM.X)
+    newest = max(tmp_path.glob("checkpoint-*.altmin"), key=os.path.getmtime)
+    rng = np.random.default_rng(seed)
+    data = bytearray(newest.read_bytes())
+    data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+    newest.write_bytes(bytes(data))
+    resumed = model(tmp_path, max_iter=15).fit(PROBLEM.X)
+    np.testing.assert_array_equal(resumed.components_, model(max_iter=15).fit(PROBLEM.X).components_)
+
+
+def test_a_half_written_checkpoint_of_a_killed_fit_is_cleared_away(tmp_path):
+    (tmp_path / ".checkpoint-0.altmin.123.tmp").write_bytes(b"half")
+    model(tmp_path, max_iter=3).fit(PROBLEM.X)
+    assert not list(tmp_path.glob(".*"))

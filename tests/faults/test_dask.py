@@ -94,6 +94,26 @@ def test_a_killed_worker_changes_nothing(client, held_by):
 
 
 @pytest.mark.slow
+def test_a_slow_worker_only_costs_time(client):
+    """Stopped for two seconds (SIGSTOP): the round waits or is done elsewhere, the bits stay."""
+    options = {"max_iter": 40, "thresholds": (0.1, 1.05)}
+    local = AND(8, **options).fit(PROBLEM.X)
+    slow = next(iter(client.run(os.getpid).values()))
+
+    def stop():
+        time.sleep(0.5)
+        os.kill(slow, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(slow, signal.SIGCONT)
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    model = AND(8, **options).fit(lazy_problem())
+    stopper.join()
+    np.testing.assert_array_equal(model.components_, local.components_)
+
+
+@pytest.mark.slow
 def test_errors_on_workers_reach_the_caller(client):
     bad = PROBLEM.X.copy()
     bad[4321, 7] = np.inf
@@ -107,6 +127,34 @@ def test_a_checkpoint_moves_between_laptop_and_cluster(client, tmp_path):
     X = da.from_array(PROBLEM.X, chunks=(900, 200))
     model = AND(8, max_iter=12, checkpoint=tmp_path).fit(X)
     np.testing.assert_array_equal(model.components_, AND(8, max_iter=12).fit(PROBLEM.X).components_)
+
+
+@pytest.mark.parametrize("n_groups", [1, 7, 8, 9, 63, 64, 65, 200])
+def test_sums_joined_by_workers_have_the_bits_of_the_drivers(n_groups):
+    from altmin.engine.dask_rounds import join_sums
+    from altmin.engine.reduce import Tree
+
+    values = np.random.default_rng(0).standard_normal((n_groups, 5)) * 10.0 ** np.arange(-2, 3)
+    driver = Tree()
+    for value in values:
+        driver.push(value.copy(), 3)
+    runs = [[(3, value)] for value in values]
+    while len(runs) > 1:
+        runs = [join_sums(*runs[i : i + 8]) for i in range(0, len(runs), 8)]
+    joined = Tree()
+    for level, stats in runs[0]:
+        joined.push(stats, level)
+    np.testing.assert_array_equal(joined.result(), driver.result())
+
+
+@pytest.mark.slow
+def test_a_round_with_joined_sums_has_the_same_bits(client, monkeypatch):
+    from altmin.engine import dask_rounds
+
+    monkeypatch.setattr(dask_rounds, "_TO_DRIVER", 2)
+    monkeypatch.setattr(dask_rounds, "_FAN_IN", 2)
+    model = AND(8, max_iter=6).fit(da.from_array(PROBLEM.X, chunks=(900, 200)))
+    np.testing.assert_array_equal(model.components_, AND(8, max_iter=6).fit(PROBLEM.X).components_)
 
 
 def test_arrays_at_odd_addresses_give_the_same_bits():

@@ -41,3 +41,24 @@ def test_gain_of_zeros_is_negative_where_nothing_is_mixed():
     assert gain < -0.1
     eye = np.eye(5)
     assert unmixed(eye, np.array([[0, 1]]), Z[:, :2]) is eye
+
+
+def by_definition(z, other, near=1e-6):
+    """Every ratio tried as c, with NumPy."""
+    both = (z != 0) & (other != 0)
+    ratios = np.sort(z[both] / other[both])
+    ends = np.searchsorted(ratios, ratios + near * (1 + np.abs(ratios)), side="right")
+    on_line = ends - np.arange(len(ratios))
+    best = int(np.argmax(on_line))
+    lost = np.count_nonzero((z == 0) & (other != 0))
+    return float(np.median(ratios[best : ends[best]])), (on_line[best] - lost) / len(z)
+
+
+def test_gain_of_zeros_is_that_of_trying_every_ratio():
+    for seed in range(5):
+        Z = codes_of(seed, 400, density=0.5) * np.random.default_rng(seed).integers(1, 4, (400, 5))
+        mixed = Z[:, 0] + 0.5 * Z[:, 1]
+        for other in (Z[:, 1], Z[:, 2]):
+            found, expected = zeros_gained(mixed, other), by_definition(mixed, other)
+            np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert zeros_gained(np.zeros(4), np.ones(4)) == (0.0, -1.0)

@@ -82,6 +82,25 @@ def test_a_sparse_npz_stays_sparse(tmp_path):
     assert sp.issparse(open_source(tmp_path / "s.npz").read(0, 50).X)
 
 
+def test_sparse_pieces_are_read_one_by_one(tmp_path):
+    from altmin import AND
+    from altmin.io.sparse_tables import SparseRows
+
+    S = sp.csr_array(np.where(X > 0.5, X, 0))
+    for number, low in enumerate(range(0, 700, 100)):
+        sp.save_npz(tmp_path / f"{number}.npz", S[low : low + 100], compressed=bool(number % 2))
+    source = open_source(tmp_path)
+    assert source.info.sparse and source.on_disk
+    assert (source.read(50, 650).X != S[50:650]).nnz == 0
+    ids = np.array([0, 1, 99, 100, 555, 699])
+    assert (source.take(ids).X != S[ids]).nnz == 0
+    assert len(SparseRows._held) <= 2
+    assert source.fingerprint() == open_source(S).fingerprint()
+    options = {"max_iter": 4, "init": np.eye(3, 5) + 0.1}
+    there, here = AND(3, **options).fit(tmp_path), AND(3, **options).fit(S)
+    np.testing.assert_array_equal(there.components_, here.components_)
+
+
 def test_targets_go_with_files(tmp_path):
     source = open_source(folder_of_pieces(tmp_path), y=X[:, 0])
     np.testing.assert_array_equal(source.read(20, 520).y, X[20:520, 0])
@@ -119,3 +138,39 @@ def test_a_fit_from_disk_gives_the_same_bits(tmp_path):
     np.savez_compressed(tmp_path / "x.npz", X=np.abs(X))
     other = AND(3, max_iter=5, init=np.abs(X[:3])).fit(tmp_path / "x.npz")
     np.testing.assert_array_equal(model.components_, other.components_)
+
+
+def test_columns_of_a_fit_from_disk_live_on_disk(tmp_path, monkeypatch):
+    from altmin import AND
+    from altmin.engine import columns, local
+
+    rows = np.abs(X)
+    np.save(tmp_path / "x.npy", rows)
+    here = AND(3, max_iter=5).fit(rows)
+    made = []
+    allocate = columns.ColumnWriter._allocate
+
+    def watched(self, shape, dtype):
+        made.append(allocate(self, shape, dtype))
+        return made[-1]
+
+    monkeypatch.setattr(local, "BESIDE_FILES_BYTES", 100)
+    monkeypatch.setattr(columns.ColumnWriter, "_allocate", watched)
+    there = AND(3, max_iter=5, checkpoint=tmp_path / "state").fit(tmp_path / "x.npy")
+    assert made and all(isinstance(column, columns.DiskColumn) for column in made)
+    np.testing.assert_array_equal(there.components_, here.components_)
+    longer = AND(3, max_iter=9, checkpoint=tmp_path / "state").fit(tmp_path / "x.npy")
+    np.testing.assert_array_equal(longer.components_, AND(3, max_iter=9).fit(rows).components_)
+
+
+def test_a_column_on_disk_reads_as_an_array():
+    from altmin.engine.columns import ColumnWriter
+
+    for values in (X, X[:, 0].copy(), np.arange(700) > 5, np.zeros((700, 0))):
+        writer = ColumnWriter(("c",), 700, in_memory=-1)
+        for low in range(0, 700, 90):
+            writer.write({"c": values[low : low + 90]})
+        column = writer.result()["c"]
+        np.testing.assert_array_equal(np.asarray(column), values)
+        np.testing.assert_array_equal(column[100:333], values[100:333])
+        np.testing.assert_array_equal(column[np.array([1, 2, 9, 699])], values[[1, 2, 9, 699]])

@@ -55,6 +55,7 @@ from altmin.kernels.codes import sweep, upper_quantile
 from altmin.kernels.gradient import gradient_steps
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.masked import masked_codes, masked_nnls, observed, products, squared_residuals
 from altmin.kernels.nnls import nnls
 
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
@@ -109,13 +110,15 @@ class AndNmf:
     nonnegative: bool = False
     decoder: str = "threshold"
     online: bool = False
+    missing: bool = False
 
     @property
     def reduction(self) -> Reduction:
         """To the leading D directions, unless the paper's algorithm runs from a given start."""
-        free = self.schedule is not None and self.start is not None
+        free = self.schedule is not None and self.start is not None and not self.missing
         screen = self.schedule is None and self.trim is not None
-        return Reduction(None if free else self.n_components, 2 * self.n_components + 50, screen)
+        rank = None if free else self.n_components
+        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing)
 
     def init(self, info: Info, seed: int) -> AndState:
         """Before any data."""
@@ -146,11 +149,13 @@ class AndNmf:
             case "stages" if state.calm < 3:
                 return Round(stage_map, rows, name="stage", iteration=True, **reads)
             case "clip":
-                screened = ("weight",) if state.view.dropped is not None else ()
-                return Round(nonnegative_map, rows, name="clip", reads=screened)
+                screened = ("weight",) if state.view.dropped is not None or self.missing else ()
+                return Round(nonnegative_map, rows, name="clip", reads=screened, holes=self.missing)
             case "residual":
                 if state.view.columns:
                     reads["reads"] += ("outside",)
+                elif self.missing:
+                    reads = {"reads": ("weight",), "holes": True}
                 return Round(residual_map, rows, name="residual", **reads)
             case "wait":
                 return Done("end_of_stream", "the rows given so far are used; partial_fit takes more")
@@ -180,7 +185,9 @@ class AndNmf:
             case "stages":
                 return self._stage(state, stats)
             case "clip":
-                A = nnls(stats["G"], stats["B"].T).T.astype(state.A.dtype)
+                solve = masked_nnls if self.missing else nnls
+                G = stats["G"].T  # of each feature where entries are missing, otherwise of all of them
+                A = solve(G, stats["B"].T).T.astype(state.A.dtype)
                 return replace(state, phase="residual", A=A, decoder=pseudo_inverse(A))
         return replace(
             state,
@@ -250,7 +257,7 @@ class AndNmf:
         full = np.zeros((self.n_components, A.shape[1]), state.A.dtype)
         full[: len(A)] = A
         state = replace(state, A=full, picks=None)
-        inexact = self.schedule is not None and not state.view.exact
+        inexact = self.schedule is not None and not state.view.exact and not self.missing
         if inexact or state.one_way:
             state = lift(state)
         if self.schedule is None:
@@ -358,6 +365,11 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Non-negative least squares codes of the clipped components."""
+    if algorithm.missing:
+        Y, P = observed(block.X)
+        Z = masked_codes(block.X, state.A, nonnegative=True)
+        w = np.maximum(weights(block), 0.0)[:, None]
+        return {"G": transpose_times(products(Z.T) * w, P), "B": transpose_times(Z * w, Y)}
     Z = nnls_codes(block.X, state.A)
     Zw = Z * np.maximum(weights(block), 0.0).astype(Z.dtype)[:, None]
     return {"G": Zw.T @ Z, "B": transpose_times(Zw, block.X)}
@@ -365,26 +377,44 @@ def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     """Squares of the data and of what non-negative codes leave over; codes of every so many samples."""
-    S, w = coordinates(state.view, block), np.abs(weights(block))
-    Z = times(S, state.decoder)
-    some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (weights(block) > 0)
-    codes = Concat(Z[some].astype(np.float64))
-    Z = nnls_codes(S, state.A) if algorithm.decoder == "nnls" else np.maximum(Z, 0.0)
-    fit = Z @ state.A
+    if algorithm.missing and not state.view.columns:
+        return _residual_with_holes(algorithm, state, block)
+    S = coordinates(state.view, block)
+    linear = times(S, state.decoder)
+    Z = nnls_codes(S, state.A) if algorithm.decoder == "nnls" else np.maximum(linear, 0.0)
     squares = row_norms2(S)
     if isinstance(S, np.ndarray):
+        fit = Z @ state.A
         fit[:, : S.shape[1]] -= S
         left = row_norms2(fit)
-    else:
-        left = squares - 2 * np.asarray(S.multiply(fit).sum(axis=1)).ravel() + row_norms2(fit)
+    else:  # |s - zA|^2 by Gram matrices: zA has no zeros, and would be as wide as the data
+        along, G = times(S, state.A.T), state.A @ state.A.T
+        left = squares + np.einsum("ij,ij->i", Z, Z @ G - 2 * along, dtype=np.float64)
     if state.view.columns:
         left, squares = left + block.columns["outside"], squares + block.columns["outside"]
-    left, kept = np.maximum(left, 0.0), np.maximum(weights(block), 0.0)
+    return _left_over(state, block, np.maximum(left, 0.0), squares, linear)
+
+
+def _residual_with_holes(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """The same over the observed entries."""
+    linear = masked_codes(block.X, state.A, nonnegative=False)
+    Z = np.maximum(linear, 0.0)
+    if algorithm.decoder == "nnls":
+        Z = masked_codes(block.X, state.A, nonnegative=True)
+    left = squared_residuals(block.X, Z, state.A)
+    return _left_over(state, block, left, row_norms2(observed(block.X)[0]), linear)
+
+
+def _left_over(state: AndState, block: Block, left: Any, squares: Any, codes: NDArray[Any]) -> Stats:
+    """Sums over all samples and over those that weren't left out (their weight is positive)."""
+    given = weights(block)
+    w, kept = np.abs(given), np.maximum(given, 0.0)
+    some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (given > 0)
     return {
         "residual": float(w @ left),
         "squares": float(w @ squares),
         "kept": np.array([kept @ left, kept @ squares]),
-        "codes": codes,
+        "codes": Concat(codes[some].astype(np.float64)),
     }
 
 

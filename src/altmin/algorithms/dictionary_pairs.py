@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Concat, Stats
+from altmin.kernels.compiled import compiled
 from altmin.kernels.gram import times
 
 SUSPECT = -0.02
@@ -49,22 +50,38 @@ def suspicious_pairs(joint: NDArray[Any], n_rows: int) -> NDArray[np.intp]:
 
 def zeros_gained(z: NDArray[Any], other: NDArray[Any]) -> tuple[float, float]:
     """The c for which z - c other has most zeros, and by what share of the samples they increase."""
-    both = (z != 0) & (other != 0)
-    lost = np.count_nonzero((z == 0) & (other != 0))
-    ratios = np.sort(z[both] / other[both])
-    if len(ratios) == 0:
-        return 0.0, -lost / max(len(z), 1)
-    ends = np.searchsorted(ratios, ratios + _ON_LINE * (1 + np.abs(ratios)), side="right")
-    on_line = ends - np.arange(len(ratios))
-    best = int(np.argmax(on_line))
-    c = float(np.median(ratios[best : ends[best]]))
-    return c, float(on_line[best] - lost) / max(len(z), 1)
+    c, most, lost = _most_on_a_line(z, other, _ON_LINE)
+    return float(c), (most - lost) / max(len(z), 1)
+
+
+@compiled
+def _most_on_a_line(z, other, near):  # type: ignore[no-untyped-def] # numba
+    """Most common ratio z / other, how often it occurs, and how many zeros of z are not zeros of other."""
+    ratios, n, lost = np.empty(len(z)), 0, 0
+    for t in range(len(z)):
+        if other[t] != 0:
+            if z[t] != 0:
+                ratios[n] = z[t] / other[t]
+                n += 1
+            else:
+                lost += 1
+    ratios = np.sort(ratios[:n])
+    c, most, end = 0.0, 0, 0
+    for start in range(n):
+        limit = ratios[start] + near * (1 + abs(ratios[start]))
+        while end < n and ratios[end] <= limit:
+            end += 1
+        if end - start > most:
+            most = end - start
+            c = 0.5 * (ratios[start + (most - 1) // 2] + ratios[start + most // 2])  # their median
+    return c, most, lost
 
 
 def worst_gain(suspects: NDArray[np.intp], codes: NDArray[Any], bound: float) -> float:
     """Largest gain of zeros of any pair: negative where no pair is mixed up."""
     column = {atom: k for k, atom in enumerate(np.unique(suspects))}
-    gains = [zeros_gained(codes[:, column[i]], codes[:, column[j]])[1] for i, j in suspects]
+    rows = np.ascontiguousarray(codes.T)
+    gains = [zeros_gained(rows[column[i]], rows[column[j]])[1] for i, j in suspects]
     return max([bound, *gains])
 
 
@@ -77,15 +94,15 @@ def unmixed(
     against the old codes could both become the same atom.
     """
     column = {atom: k for k, atom in enumerate(np.unique(suspects))}
-    parted, codes, done = W, codes.copy(), set()
+    parted, rows, done = W, np.array(codes.T, order="C"), set()
     for i, j in suspects:
-        z, other = codes[:, column[i]], codes[:, column[j]]
+        z, other = rows[column[i]], rows[column[j]]
         c, gain = zeros_gained(z, other)
         if gain <= least or i in done:
             continue
         parted = parted.copy() if parted is W else parted
         parted[i] -= c * parted[j]
         left = z - c * other
-        codes[:, column[i]] = np.where(np.abs(left) > _ON_LINE * (np.abs(z) + np.abs(c * other)), left, 0.0)
+        rows[column[i]] = np.where(np.abs(left) > _ON_LINE * (np.abs(z) + np.abs(c * other)), left, 0.0)
         done.add(i)
     return parted

@@ -10,6 +10,8 @@ Stages cost nothing in the number of features W once the data are written in coo
 Before the second, gross outliers are screened out: a sample that takes a leading direction for itself
 (leverage), or that lies far outside the leading directions of the others, is left out of the fit and
 named. All of it is sums over rows: Gram matrices of K coordinates, a histogram for a median.
+
+Where entries are missing, :mod:`altmin.algorithms.completion` finds the leading directions and coordinates.
 """
 
 from __future__ import annotations
@@ -21,6 +23,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from altmin.algorithms.completion import (
+    begin_completion,
+    complete_map,
+    coordinates_map,
+    update_completion,
+)
 from altmin.contract import Block, Concat, Max, Min, Round, Rows, Stats, record
 from altmin.kernels.gram import row_norms2, times, transpose_times
 
@@ -48,18 +56,25 @@ class View:
     values: Any = None  # ... their eigenvalues
     limit: float = np.inf  # squared residual above which a sample is dropped
     dropped: Any = None  # row numbers of the samples that were screened out
+    completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
 
 
 @record
 class Reduction:
-    """What to reduce to. ``rank=None``: exactly or not at all; ``screen``: leave gross outliers out."""
+    """What to reduce to. ``rank=None``: exactly or not at all; ``screen``: leave gross outliers out.
+
+    ``missing``: the data have holes; a rank is needed then.
+    """
 
     rank: int | None
     width: int
     screen: bool = True
+    missing: bool = False
 
     def begin(self, n_features: int, sparse: bool, dtype: Any) -> View:
         """Before any data: a sketch can say something only if it is narrower than the data."""
+        if self.missing:
+            return View("complete", completion=begin_completion(n_features, self.rank or n_features, dtype))
         if not sparse and n_features > self.width:
             return View("sketch")
         if self.rank is None:
@@ -72,6 +87,10 @@ class Reduction:
         """The pass that this phase needs."""
         if view.phase in ("sketch", "power"):
             return Round(sketch_map if view.phase == "sketch" else power_map, rows, name="subspace")
+        if view.phase == "complete":
+            return Round(complete_map, rows, name="complete", holes=True)
+        if view.phase == "coordinates":
+            return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True)
         if view.phase == "project":
             writes = COLUMNS if view.basis is not None else COLUMNS[1:]
             return Round(project_map, rows, name="subspace", writes=writes)
@@ -100,6 +119,14 @@ class Reduction:
                 basis = np.linalg.qr(stats["power"].astype(np.float64))[0].astype(dtype)
                 view = replace(view, basis=basis, rounds=view.rounds + 1)
                 return replace(view, phase="project") if view.rounds >= _POWER_ROUNDS else view
+            case "complete":
+                completion = update_completion(view.completion, stats)
+                phase = "coordinates" if completion.done else "complete"
+                return replace(view, completion=completion, phase=phase)
+            case "coordinates":
+                completion = replace(view.completion, poor=stats["poor"] / stats["rows"])
+                view = replace(view, completion=completion, basis=completion.basis, columns=True)
+                return replace(view, exact=completion.exact, phase="moments")
             case "project":
                 return self._projected(view, stats, dtype)
             case "moments":
@@ -280,7 +307,8 @@ def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
     D = max(min(rank or len(values), found), 1)
     turn = np.ascontiguousarray(V[:, ::-1][:, :D])
     values = np.maximum(values[::-1][:D], np.finfo(float).tiny)
-    return replace(view, turn=turn, values=values, noiseless=found <= D)
+    noiseless = found <= D and (view.completion is None or view.completion.exact)
+    return replace(view, turn=turn, values=values, noiseless=noiseless)
 
 
 def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:

@@ -1,35 +1,48 @@
-"""``altmin``: fit, transform, report, reproduce, data.
+"""``altmin``: fit, transform, report, reproduce, bench, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
-
-Exit codes: 0 done; 1 the data, the file or the fit is at fault (one line says how); 2 wrong usage;
-130 interrupted.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 try:
     import typer
 except ImportError:  # the extra is missing
     sys.exit("the command line needs typer and rich: pip install 'altmin[cli]'")
 
-from altmin import __version__
+import altmin
 
 app = typer.Typer(
     help="Finds the true factors of your data, and tells you whether it found them.",
+    epilog="Exit codes: 0 done; 1 the data, a file or the fit is at fault, one line says how; "
+    "2 wrong usage; 130 interrupted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 _debug = False
 
 
+def model_names() -> list[str]:
+    """Names of the estimators, without importing any."""
+    return [
+        name
+        for name, home in altmin._HOMES.items()
+        if home.startswith("altmin.estimators.") and name[0].isupper()
+    ]
+
+
+def _complete_model(begun: str) -> list[str]:
+    return [name for name in model_names() if name.lower().startswith(begun.lower())]
+
+
 def _print_version(asked: bool) -> None:
     if asked:
-        typer.echo(__version__)
+        typer.echo(altmin.__version__)
         raise typer.Exit
 
 
@@ -47,7 +60,9 @@ def options(
 
 @app.command()
 def fit(
-    model: Annotated[str, typer.Argument(help="Name of an estimator, for example AND.")],
+    model: Annotated[
+        str, typer.Argument(help="Name of an estimator, for example AND.", autocompletion=_complete_model)
+    ],
     data: Annotated[str, typer.Argument(help="npy, npz, csv, parquet, zarr, mtx, or a folder of tables.")],
     out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.altmin"),
     n_components: Annotated[
@@ -125,6 +140,19 @@ def reproduce(
 
 
 @app.command()
+def bench(
+    out: Annotated[Path, typer.Option(help="Folder for tables, curves and JSON.")] = Path("bench"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small data and budgets: a few minutes.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Problems whose name contains this.")] = None,
+    list_problems: Annotated[bool, typer.Option("--list", help="Only list the problems.")] = False,
+) -> None:
+    """Side by side with other libraries: error against CPU time, and where we aren't ahead."""
+    from altmin.cli.bench import bench as run_bench
+
+    run_bench(out, quick, only or [], list_problems)
+
+
+@app.command()
 def data() -> None:
     """Which data sets are here, and how to get the others."""
     from altmin.cli.data import list_data
@@ -132,8 +160,15 @@ def data() -> None:
     list_data()
 
 
+def _show_warning(message: Any, category: type[Warning], *where: Any) -> None:
+    """A warning as one line; where in the code it arose helps nobody at a shell."""
+    if _debug or not issubclass(category, DeprecationWarning | FutureWarning):
+        typer.secho(f"altmin: warning: {message}", fg="yellow", err=True)
+
+
 def main() -> None:
     """Entry point: errors that a user can mend are one line, not a traceback."""
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     try:
         sys.exit(app(standalone_mode=False) or 0)  # the code of typer.Exit; 130 after Ctrl-C
     except (KeyboardInterrupt, typer.Abort):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
-import os
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 import altmin
-from altmin.cli.tables import FileError, read_table, write_table
+from altmin.cli.app import model_names
+from altmin.cli.tables import WRITTEN, FileError, check_target, read_table, write_table
 
 
 @dataclass(frozen=True)
@@ -36,25 +37,16 @@ class Order:
 
 def fit_file(order: Order) -> None:
     """Fit the named estimator to a file, save it, and say in plain words what came out."""
-    estimator = _estimator(order.model)
-    _check_writable(order.out)
-    parameters: dict[str, Any] = dict(_parse(option) for option in order.options)
-    first = next(iter(inspect.signature(estimator).parameters))
-    if order.n_components is not None:
-        parameters.setdefault(first, order.n_components)
-    parameters.setdefault("verbose", 0 if order.quiet else 1)
-    if order.checkpoint is not None:
-        parameters["checkpoint"] = str(order.checkpoint)
+    check_target(order.out)
+    model = _make(order)
     X, columns = read_table(order.data)
-    X, y = _split_target(X, columns, order.target)
-    try:
-        model = estimator(**parameters)
-    except TypeError as error:
-        raise FileError(f"{order.model}: {str(error).split('() ')[-1]} (see --set and -n)") from error
+    X, y, columns = _split_target(X, columns, order.target)
     with ExitStack() as stack:
         if order.dask is not None:
             X = stack.enter_context(_on_cluster(order.dask, X))
         model = model.fit(X) if y is None else model.fit(X, y)
+    if columns is not None:
+        model.feature_names_in_ = np.array(columns, dtype=object)
     altmin.save(model, order.out)
     print(f"{order.model}: {model.outcome_}")
     if hasattr(model, "guarantee_"):
@@ -64,9 +56,9 @@ def fit_file(order: Order) -> None:
 
 def transform_file(model_file: Path, data: str, out: Path) -> None:
     """Codes of a file's rows under a saved model (predictions, where the model predicts)."""
-    _check_writable(out)
-    model = altmin.load(model_file)
-    X, _ = read_table(data)
+    check_target(out, WRITTEN)
+    model = load_model(model_file)
+    X = read_features(model, data)
     if hasattr(model, "transform"):
         result = np.asarray(model.transform(X))
         columns = [str(name) for name in model.get_feature_names_out()]
@@ -76,18 +68,60 @@ def transform_file(model_file: Path, data: str, out: Path) -> None:
     print(f"{result.shape[0]} rows x {len(columns)}: {out}")
 
 
+def load_model(path: Path) -> Any:
+    """A saved model; a missing file is said in plain words."""
+    if not path.exists():
+        raise FileError(f"there is no file {path}")
+    return altmin.load(path)
+
+
+def read_features(model: Any, data: str) -> Any:
+    """A table as the model takes it: where both have names, its columns in the model's order."""
+    X, columns = read_table(data)
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or columns is None:
+        return X
+    warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are checked here
+    missing = [str(name) for name in names if name not in columns]
+    if missing:
+        raise FileError(f"{data} lacks {len(missing)} column(s) of the model: {', '.join(missing[:5])}")
+    return X[:, [columns.index(name) for name in names]]
+
+
+def _make(order: Order) -> Any:
+    """The estimator that was asked for, not fitted yet."""
+    estimator = _estimator(order.model)
+    known = list(inspect.signature(estimator).parameters)
+    parameters: dict[str, Any] = dict(_parse(option) for option in order.options)
+    for name in parameters:
+        if name not in known:
+            raise FileError(f"{order.model} has no parameter {name!r}{_nearest(name, known)}")
+    if order.n_components is not None:
+        if known[0] not in ("n_components", "rank"):
+            raise FileError(f"{order.model} takes no number of components: leave -n out")
+        parameters.setdefault(known[0], order.n_components)
+    parameters.setdefault("verbose", 0 if order.quiet else 1)
+    if order.checkpoint is not None:
+        parameters["checkpoint"] = str(order.checkpoint)
+    try:
+        return estimator(**parameters)
+    except TypeError as error:
+        raise FileError(f"{order.model}: {str(error).split('() ')[-1]} (give it with -n)") from error
+
+
 def _estimator(name: str) -> Any:
     """The estimator class of this name; the nearest name is suggested otherwise."""
-    names = [
-        key
-        for key, home in altmin._HOMES.items()
-        if home.startswith("altmin.estimators.") and key[0].isupper()
-    ]
+    names = model_names()
     if name in names:
         return getattr(import_module(altmin._HOMES[name]), name)
-    near = difflib.get_close_matches(name.lower(), [known.lower() for known in names], 1, 0.3)
-    hint = next((f": did you mean {known}?" for known in names if [known.lower()] == near), "")
-    raise FileError(f"no model is called {name!r}{hint} (known: {', '.join(names)})")
+    raise FileError(f"no model is called {name!r}{_nearest(name, names)} (known: {', '.join(names)})")
+
+
+def _nearest(name: str, known: list[str]) -> str:
+    """A question that suggests the known name nearest to this one, or nothing."""
+    lower = {one.lower(): one for one in known}
+    near = difflib.get_close_matches(name.lower(), list(lower), 1, 0.3)
+    return f": did you mean {lower[near[0]]}?" if near else ""
 
 
 def _parse(option: str) -> tuple[str, Any]:
@@ -100,26 +134,20 @@ def _parse(option: str) -> tuple[str, Any]:
         return name.strip(), text
 
 
-def _split_target(X: Any, columns: list[str] | None, target: str | None) -> tuple[Any, Any]:
+def _split_target(X: Any, columns: list[str] | None, target: str | None) -> tuple[Any, Any, list[str] | None]:
+    """Features, target and the names of the features."""
     if target is None:
-        return X, None
+        return X, None, columns
     if columns and target in columns:
         place = columns.index(target)
-        return np.delete(X, place, axis=1), X[:, place]
+        names = [name for name in columns if name != target]
+        return np.delete(X, place, axis=1), X[:, place], names
     if Path(target).exists():
         y, _ = read_table(target)
         y = np.load(y, allow_pickle=False) if isinstance(y, str) else y
-        return X, np.asarray(y).ravel()
+        return X, np.asarray(y).ravel(), columns
     known = f" (columns: {', '.join(columns)})" if columns else ""
     raise FileError(f"--target {target!r} is neither a column nor a file{known}")
-
-
-def _check_writable(out: Path) -> None:
-    folder = out.parent if str(out.parent) else Path()
-    if not folder.exists():
-        raise FileError(f"there is no folder {folder} to write {out.name} to")
-    if not os.access(folder, os.W_OK):
-        raise FileError(f"no permission to write to {folder}")
 
 
 @contextmanager

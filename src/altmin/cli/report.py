@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import altmin
-from altmin.cli.tables import FileError, read_table
+from altmin.cli.fit import load_model, read_features
+from altmin.cli.tables import FileError, check_target
 from altmin.report.model_page import write_model_page
 
 
@@ -16,8 +16,9 @@ def report_model(
     import matplotlib
 
     matplotlib.use("Agg")
-    model = altmin.load(model_file)
-    X = None if data is None else read_table(data)[0]
+    check_target(out, (".html",))
+    model = load_model(model_file)
+    X = None if data is None else read_features(model, data)
     words = None
     if vocabulary is not None:
         if not vocabulary.exists():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from altmin.io.tables import SUFFIXES
+
+WRITTEN = (".npy", ".npz", ".csv")
 
 
 class FileError(ValueError):
@@ -34,11 +37,17 @@ def read_table(name: str) -> tuple[Any, list[str] | None]:
     if not path.exists():
         raise FileError(f"there is no file {name}")
     if path.suffix == ".csv":
-        return _read_csv(path)
+        try:
+            return _read_csv(path)
+        except UnicodeDecodeError:
+            raise FileError(f"{name} is not a text file in UTF-8") from None
     if path.suffix == ".mtx":
         from scipy.io import mmread
 
-        return mmread(path).tocsr(), None
+        try:
+            return mmread(path).tocsr(), None
+        except ValueError as error:
+            raise FileError(f"{name} is not a readable Matrix Market file ({error})") from None
     if path.is_dir() or path.suffix in SUFFIXES:
         return name, None
     raise FileError(f"{name} ends in none of .csv, .mtx, {', '.join(SUFFIXES)}")
@@ -78,17 +87,38 @@ def _is_number(cell: str) -> bool:
     return True
 
 
+def check_target(path: Path, suffixes: tuple[str, ...] = ()) -> None:
+    """Make sure, before anything is computed, that the result can be written.
+
+    Parameters
+    ----------
+    path : Path
+        Where the result shall go.
+    suffixes : tuple of str
+        Endings that can be written; any without.
+    """
+    if suffixes and path.suffix not in suffixes:
+        raise FileError(f"{path} ends in none of {', '.join(suffixes)}")
+    if path.is_dir():
+        raise FileError(f"{path} is a folder: name a file in it")
+    if not path.parent.is_dir():
+        raise FileError(f"there is no folder {path.parent} to write {path.name} to")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise FileError(f"no permission to write to {path.parent} ({error.strerror})") from None
+
+
 def write_table(array: np.ndarray, path: Path, columns: list[str]) -> None:
-    """Write codes or predictions as npy, npz or csv, by the ending of the path."""
+    """Write codes or predictions by the ending of the path, one of ``WRITTEN``."""
     match path.suffix:
         case ".npy":
             np.save(path, array)
         case ".npz":
             np.savez_compressed(path, X=array)
-        case ".csv":
+        case _:
             with path.open("w", newline="", encoding="utf-8") as file:
                 writer = csv.writer(file)
                 writer.writerow(columns)
                 writer.writerows(np.atleast_2d(array.T).T.tolist())
-        case _:
-            raise FileError(f"{path} ends in none of .npy, .npz, .csv")

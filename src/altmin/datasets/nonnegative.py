@@ -143,8 +143,8 @@ def make_ctm(
     Examples
     --------
     >>> from altmin.datasets import make_ctm
-    >>> make_ctm(200, 50, 5, random_state=0).weights.sum(axis=1).round(12).max()
-    np.float64(1.0)
+    >>> float(make_ctm(200, 50, 5, random_state=0).codes.sum(axis=1).round(12).max())
+    1.0
     """
     rng = check_random_state(random_state)
     A = _topics(rng, n_components, n_features)
@@ -260,7 +260,7 @@ def make_binary(
     Examples
     --------
     >>> from altmin.datasets import make_binary
-    >>> set(make_binary(50, 20, 6, n_active=2, random_state=0).weights.sum(axis=1).tolist())
+    >>> set(make_binary(50, 20, 6, n_active=2, random_state=0).codes.sum(axis=1).tolist())
     {2.0}
     """
     rng = check_random_state(random_state)

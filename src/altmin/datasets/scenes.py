@@ -65,6 +65,17 @@ def make_scene(
     Scene
         Cube, spectra and abundances.
 
+    Notes
+    -----
+    **Guarantee.** Follows the linear mixing model exactly, but for noise and ``shading``; regions of one
+    material have nearly pure pixels where ``mixing`` is small.
+
+    **Cost.** One product, pixels * bands * n_endmembers, and smooth random fields.
+
+    References
+    ----------
+    N. Keshava and J. F. Mustard, Spectral unmixing, IEEE Signal Processing Magazine 2002.
+
     Examples
     --------
     >>> from altmin.datasets import make_scene

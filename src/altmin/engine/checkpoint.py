@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,10 +87,9 @@ class Checkpoint:
                         f"checkpoint={str(self.folder)!r} belongs to another problem (other parameters, "
                         "data or block size): give another folder, or delete this one to start anew"
                     )
-                columns = {
-                    name: read_container(self._column_path(name, version))[0]
-                    for name, version in saved.columns.items()
-                }
+                if not isinstance(saved, Saved):
+                    raise ContainerError(f"{self._path(turn)} is no checkpoint")
+                columns = {name: self._read_column(name, v) for name, v in saved.columns.items()}
                 found.append((saved.n_rounds, turn, saved, columns))
             except ContainerError as error:
                 damage.append(str(error))
@@ -110,13 +110,13 @@ class Checkpoint:
         """Whether the last write is long enough ago for the next to take less than 5 % of the time."""
         return time.perf_counter() >= self._due
 
-    def write(self, saved: Saved, columns: dict[str, np.ndarray]) -> None:
+    def write(self, saved: Saved, columns: Mapping[str, Any]) -> None:
         """Write now; columns only where they are new."""
         begin = time.perf_counter()
         for name, column in columns.items():
             if self._columns.get(name) is not column:
                 self._versions[name] = self._versions.get(name, 0) + 1
-                write_container(self._column_path(name, self._versions[name]), column, {})
+                write_container(self._column_path(name, self._versions[name]), np.asarray(column), {})
                 self._columns[name] = column
         versions = {name: self._versions[name] for name in columns}
         meta = {"key": self.key, "numpy": np.__version__, "scipy": scipy.__version__}
@@ -126,6 +126,14 @@ class Checkpoint:
         self._forget_old_columns()
         end = time.perf_counter()
         self._due = end + (end - begin) / _SHARE
+
+    def _read_column(self, name: str, version: int) -> np.ndarray:
+        path = self._column_path(name, version)
+        try:
+            column, _ = read_container(path)
+        except FileNotFoundError as error:
+            raise ContainerError(f"{path} is missing") from error
+        return np.asarray(column)
 
     def _forget_old_columns(self) -> None:
         for name, newest in self._versions.items():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
 from altmin.contract import All, Block, Next, Round, Same, Take
+from altmin.engine.columns import Column
 from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, Table
 
 
@@ -88,7 +89,7 @@ class Cursor:
             self._advance(step.rows)
         return self.batch if isinstance(step.rows, Next | Same) else (0, self._n_rows())
 
-    def blocks(self, step: Round, columns: dict[str, np.ndarray], round_number: int) -> Iterator[Block]:
+    def blocks(self, step: Round, columns: Mapping[str, Column], round_number: int) -> Iterator[Block]:
         """The blocks of a round, on the grid that starts at its first row."""
         key = (self.seed, round_number)
         rows = step.rows

@@ -1,14 +1,16 @@
 """Rounds on a Dask cluster: blocks stay on the workers, the state is broadcast, statistics travel.
 
 A task reduces an aligned subtree of 2^j blocks, the least j that gives at most eight tasks a worker; its
-result enters the driver's tree at level j. So the additions are those of a local run on the same grid, and
-the bits too. Tasks are pure and their data can be loaded again, so the scheduler runs them anew after a
-worker was lost. Where the broadcast state or a column was lost with it, the driver sends the state again,
-has the columns made again by the rounds that wrote them, and retries the round.
+result enters the driver's tree at level j, on large clusters after workers have joined aligned runs of them.
+So the additions are those of a local run on the same grid, and the bits too. Tasks are pure and their data
+can be loaded again, so the scheduler runs them anew after a worker was lost. Where the broadcast state or a
+column was lost with it, the driver sends the state again, has the columns made again by the rounds that wrote
+them, and retries the round.
 """
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
@@ -27,6 +29,8 @@ from altmin.engine.reduce import Tree
 from altmin.engine.sources import Table, clean_rows
 
 _TASKS_PER_WORKER = 8
+_TO_DRIVER = 64  # results of a round at most; more are summed by workers first
+_FAN_IN = 8
 _RETRIES = 5
 _REPLAYED = 32  # rounds at most that are run again to make lost columns
 _POLL_SECONDS = 0.2
@@ -94,7 +98,7 @@ class DaskRounds:
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round, the same bits as :class:`altmin.engine.local.LocalRounds` gives."""
         if isinstance(step.rows, Take):
-            self._local.columns = self.columns if step.reads else {}
+            self._local.columns = {**self.columns} if step.reads else {}
             return self._local.reduce(algorithm, state, step, number, watch)
         span = self._cursor.span(step)
         if not isinstance(step.rows, All):  # a batch: only Same looks at it again
@@ -161,16 +165,18 @@ class DaskRounds:
             key = (self._cursor.seed, number)
             height = self._cursor.height(step)
             place = (low, (low - span[0]) // height, height)
-            tasks.append(client.submit(reduce_group, shared, data, columns, place, key, check, pure=False))
-        sums = [client.submit(_first, task, pure=False) for task in tasks]
+            work = reduce_group if step.writes else sum_group
+            tasks.append(client.submit(work, shared, data, columns, place, key, check, pure=False))
+        sums = [client.submit(_first, task, pure=False) for task in tasks] if step.writes else tasks
+        joined = self._joined(sums)
         tree = Tree()
         try:
-            for index, future in enumerate(sums):
-                self._await(future, index / len(sums), watch)
+            for index, future in enumerate(joined):
+                self._await(future, index / len(joined), watch)
                 for level, stats in aligned(future.result()):
                     tree.push(stats, level)
         except BaseException:
-            client.cancel([*sums, *tasks])
+            client.cancel([*joined, *sums, *tasks])
             raise
         written = {
             name: {
@@ -180,6 +186,13 @@ class DaskRounds:
             for name in step.writes
         }
         return tree.result(), written
+
+    def _joined(self, sums: list[Any]) -> list[Any]:
+        """On a large cluster, sums of aligned runs of groups are made by workers: few come to the driver."""
+        while len(sums) > _TO_DRIVER:
+            runs = [sums[i : i + _FAN_IN] for i in range(0, len(sums), _FAN_IN)]
+            sums = [self._client.submit(join_sums, *run, pure=False) for run in runs]
+        return sums
 
     def _await(self, future: Any, share: float, watch: Watch) -> None:
         from distributed import TimeoutError as NotYet
@@ -271,6 +284,31 @@ def reduce_group(
                 written[name].append(value)
         tree.push(result)
     return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
+
+
+def sum_group(*arguments: Any) -> list[tuple[int, Stats]]:
+    """The same for a round that writes no columns: the sums alone, a task less for each group."""
+    return reduce_group(*arguments)[0]
+
+
+def join_sums(*sums: list[tuple[int, Stats]]) -> list[tuple[int, Stats]]:
+    """Combine what neighbouring groups gave, in the order in which the driver would.
+
+    Parameters
+    ----------
+    *sums : list of (level, statistics)
+        Of a run of groups that starts at a multiple of its length: so the tree is the driver's.
+
+    Returns
+    -------
+    list of (level, statistics)
+        One entry, but for the last run, which may be ragged.
+    """
+    tree = Tree()
+    for run in sums:
+        for level, stats in aligned(copy.deepcopy(run)):  # combine adds in place; a retry needs them whole
+            tree.push(stats, level)
+    return tree.levels
 
 
 def _no_watch(share: float) -> None:

@@ -8,10 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
-import numpy as np
-
 from altmin.contract import Algorithm, Block, Round, State, Stats
-from altmin.engine.columns import ColumnWriter
+from altmin.engine.columns import BESIDE_FILES_BYTES, IN_MEMORY_BYTES, Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.finite import check_finite
 from altmin.engine.plan import Plan
@@ -35,7 +33,8 @@ class LocalRounds:
     """
 
     def __init__(self, plan: Plan, cursor: Cursor, stack: ExitStack) -> None:
-        self.columns: dict[str, np.ndarray] = {}
+        self.columns: dict[str, Column] = {}
+        self._in_memory = BESIDE_FILES_BYTES if cursor.reads_files else IN_MEMORY_BYTES
         self._plan, self._cursor = plan, cursor
         self._pool: ThreadPoolExecutor | None = None
         # With a file, one thread computes while the calling one reads ahead.
@@ -53,7 +52,7 @@ class LocalRounds:
 
         tree = Tree()
         n_rows = self._cursor.rows_of(step)
-        writer = ColumnWriter(step.writes, n_rows) if step.writes else None
+        writer = ColumnWriter(step.writes, n_rows, self._in_memory) if step.writes else None
         total = max(math.ceil(n_rows / self._cursor.height(step)), 1)
         blocks = self._cursor.blocks(step, self.columns, number)
         for block, result in map_in_order(call, blocks, self._pool, 2 * self._plan.n_threads):

@@ -81,7 +81,7 @@ class Source:
             n_features=int(first.X.shape[1]),
             dtype=self.dtype,
             n_rows=self.n_rows,
-            sparse=sp.issparse(first.X),
+            sparse=sp.issparse(first.X) or getattr(first.X, "sparse", False) is True,
             second_features=0 if first.second is None else int(first.second.shape[1]),
         )
 

@@ -144,10 +144,10 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         self.history_ = result.history
         self.outcome_ = result.outcome
 
-    def _map_rows(self, call: Any, X: Any, y: Any = None) -> Any:
+    def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

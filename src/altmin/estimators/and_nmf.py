@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -19,10 +20,13 @@ from altmin.engine import AnySource, Source
 from altmin.estimators._base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.library_starts import library_start
+from altmin.estimators.missing import check_holes, with_holes
 from altmin.guarantees.and_nmf import gather, negative_excess, report, start_quality, structure_left
+from altmin.guarantees.missing import holes_of, with_missing
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.masked import masked_codes, observed
 from altmin.metrics import sine_errors
 
 
@@ -64,6 +68,10 @@ class AND(ComponentsEstimator):
         squares, which is slower and fits better where components are clipped or data are noisy.
     nonnegative_components : bool
         Clip the components in the end, and refit them by one alternation of non-negative least squares.
+    missing : {'raise', 'mask', 'unstored'}
+        Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
+        and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
+        (stored zeros are observed). Their low-rank completion gives the coordinates of the fit.
     warm_start : bool
         Whether ``fit`` starts from the components of the last fit.
     max_iter : int
@@ -89,6 +97,9 @@ class AND(ComponentsEstimator):
         Large weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
     outliers_ : ndarray of int
         Numbers of the samples that were screened out as gross outliers.
+    holes_ : dict or None
+        Of data with missing entries: share that was observed, observed entries of the feature that has
+        fewest, share of the samples that say too little, observed entries for each unknown, residual.
     reconstruction_err_ : float
         Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
     n_iter_ : int
@@ -141,6 +152,7 @@ class AND(ComponentsEstimator):
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "decoder": [StrOptions({"threshold", "nnls"})],
         "nonnegative_components": ["boolean"],
+        "missing": [StrOptions({"raise", "mask", "unstored"})],
         "warm_start": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
@@ -158,6 +170,7 @@ class AND(ComponentsEstimator):
         batch_size: int | None = None,
         decoder: str = "threshold",
         nonnegative_components: bool = False,
+        missing: str = "raise",
         warm_start: bool = False,
         max_iter: int = 200,
         tol: float = 0.0,
@@ -176,6 +189,7 @@ class AND(ComponentsEstimator):
         self.batch_size = batch_size
         self.decoder = decoder
         self.nonnegative_components = nonnegative_components
+        self.missing = missing
         self.warm_start = warm_start
         self.max_iter = max_iter
         self.tol = tol
@@ -185,7 +199,7 @@ class AND(ComponentsEstimator):
         self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AND:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> AND:
         """Find the features.
 
         Parameters
@@ -196,13 +210,17 @@ class AND(ComponentsEstimator):
             Ignored.
         sample_weight : array-like of shape (n_samples,) or None
             How often each sample counts.
+        mask : array-like of bool of shape (n_samples, n_features) or None
+            True where X was observed; needs ``missing='mask'`` and a dense X.
 
         Returns
         -------
         AND
             The fitted estimator.
         """
+        X = with_holes(X, mask, self.missing)
         source = self._open(X, sample_weight=sample_weight, reset=True)
+        check_holes(source, self.missing)
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
         self._set_components(result.state)
@@ -215,6 +233,7 @@ class AND(ComponentsEstimator):
         """Go on with a batch of samples: one stage, or a part of one if ``batch_size`` asks for more rows.
 
         The first batch also gives the start, so it should hold pure samples (or ``init`` be an array).
+        Batches must be complete, whatever ``missing`` says.
 
         Parameters
         ----------
@@ -234,7 +253,7 @@ class AND(ComponentsEstimator):
         source = self._open(X, sample_weight=sample_weight, reset=state is None)
         if state is not None:
             state = replace(state, phase="stages")
-        algorithm = replace(self._algorithm(source), online=True)
+        algorithm = replace(self._algorithm(source), online=True, missing=False)
         result = self._run(algorithm, source, state, max_iter=1, checkpoint=None)
         if state is None:
             self.history_ = []
@@ -270,18 +289,15 @@ class AND(ComponentsEstimator):
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
         check_is_fitted(self)
-        source = self._open(X, sample_weight=sample_weight, reset=False)
+        source = self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
         if not isinstance(source, Source):
             raise ValueError("guarantee needs data that can be read again, not a one-way stream")
         stride = -(-source.n_rows // max(2000, 20 * self.n_components))
         table = source.take(np.arange(0, source.n_rows, stride))
         seen = slice(None) if table.weight is None else table.weight > 0
         sample = table.X[seen]
-        decoder = pseudo_inverse(self.components_.astype(source.dtype))
-        codes = np.asarray(sample @ decoder)
-        rest = np.asarray(sample - np.maximum(codes, 0.0) @ self.components_)
+        codes, rest, squares = self._look_at(sample)
         left = row_norms2(rest)
-        squares = row_norms2(sample)
         # what the fit's own screen calls an outlier: far outside the span of the components
         fits = left <= 25 * np.median(left) + 1e-6 * squares.mean()
         fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
@@ -293,9 +309,21 @@ class AND(ComponentsEstimator):
         dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
         if agreement:
             agreement["structured"] = structure_left(rest[fits])
-            outside = np.asarray(sample[fits] - codes[fits] @ self.components_)
-            agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
-        return report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
+            if self.missing == "raise":
+                outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
+                agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
+        found = report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
+        return found if self.holes_ is None else with_missing(found, self.holes_)
+
+    def _look_at(self, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Linear codes of samples, what their positive parts leave over, squared norms; of what was seen."""
+        if self.missing == "raise":
+            codes = np.asarray(sample @ pseudo_inverse(self.components_.astype(sample.dtype)))
+            return codes, np.asarray(sample - np.maximum(codes, 0.0) @ self.components_), row_norms2(sample)
+        codes = masked_codes(sample, self.components_, nonnegative=False)
+        Y, seen = observed(sample)
+        rest = Y - seen * (np.maximum(codes, 0.0) @ self.components_)
+        return codes, rest.toarray() if sp.issparse(rest) else rest, row_norms2(Y)
 
     def _agreement(self, source: Source) -> dict[str, Any]:
         """Largest sine between the fit and its repetitions on halves and from other starts."""
@@ -319,7 +347,8 @@ class AND(ComponentsEstimator):
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
         evidence = None if state.codes is None else gather(state.codes, A)
         noise = None if state.view.noiseless else residual
-        return report(evidence, residual, noise=noise, start=start, outside=outside, dropped=dropped)
+        found = report(evidence, residual, noise=noise, start=start, outside=outside, dropped=dropped)
+        return found if self.holes_ is None else with_missing(found, self.holes_)
 
     def _algorithm(self, source: AnySource) -> AndNmf:
         schedule = self.thresholds
@@ -340,6 +369,7 @@ class AND(ComponentsEstimator):
             batch_size=self.batch_size,
             nonnegative=self.nonnegative_components,
             decoder=self.decoder,
+            missing=self.missing != "raise",
         )
 
     def _start(self, source: AnySource) -> Any:
@@ -347,6 +377,8 @@ class AND(ComponentsEstimator):
             return self.components_ * self.component_scales_[:, None]
         if isinstance(self.init, str):
             if self.init in ("kmeans", "nmf"):
+                if self.missing != "raise":
+                    raise ValueError(f"init={self.init!r} needs complete samples; use 'spa' with holes")
                 return library_start(self.init, source, self.n_components, self._seed() or 0)
             return None
         start = np.asarray(self.init)
@@ -375,9 +407,41 @@ class AND(ComponentsEstimator):
         self.component_scales_ = norms[order]
         self.reconstruction_err_ = float(np.sqrt(state.residual))
         self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
+        self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
+
+    def transform(self, X: Any, mask: Any = None) -> Any:
+        """Non-negative weights of the samples, by the ``decoder``; with holes, from what was observed.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
+            The data; a stream gives a generator of blocks of codes.
+        mask : array-like of bool of shape (n_samples, n_features) or None
+            True where X was observed; ``inverse_transform`` of the codes fills in the rest.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Weights of the unit components.
+        """
+        check_is_fitted(self)
+        X = with_holes(X, mask, self.missing)
+        return self._map_rows(self._block_coder(), X, holes=self.missing != "raise")
 
     def _block_coder(self) -> Callable[[Block], Any]:
+        if self.missing != "raise":
+            return self._codes_with_holes
         if self.decoder == "nnls":
             return lambda block: nnls_codes(block.X, self.components_)
         inverse = pseudo_inverse(self.components_)
         return lambda block: decode(block.X, inverse)
+
+    def _codes_with_holes(self, block: Block) -> Any:
+        codes = masked_codes(block.X, self.components_, nonnegative=self.decoder == "nnls")
+        return np.maximum(codes, 0.0).astype(self.components_.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mask"
+        tags.input_tags.sparse = self.missing != "mask"
+        return tags

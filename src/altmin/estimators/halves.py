@@ -9,6 +9,7 @@ import numpy as np
 from altmin.contract import Block
 from altmin.engine import Source, collect_rows
 from altmin.kernels.gram import row_norms2
+from altmin.kernels.masked import observed
 
 _FIRST_LOOK = 4000
 _DISTINCT_ROWS = 1 << 20  # more are more than enough, and would be kept in memory
@@ -25,6 +26,7 @@ def apart_halves(source: Source) -> tuple[np.ndarray, np.ndarray]:
     scores = np.empty(source.n_rows)
     for low in range(0, source.n_rows, 4096):
         X = source.read(low, min(low + 4096, source.n_rows)).X
+        X = observed(X)[0]
         norms = np.sqrt(row_norms2(X))
         scores[low : low + X.shape[0]] = (X @ probe) / np.where(norms > 0, norms, 1.0)
     spread = np.std(scores)

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 import altmin
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
@@ -18,7 +19,8 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     Parameters
     ----------
     model : estimator of altmin
-        Its parameters and fitted attributes are stored: arrays, numbers, strings, records.
+        Its parameters and fitted attributes are stored: arrays, numbers, strings, records. A
+        ``RandomState`` comes back in the state it is in now; a function as parameter is refused.
     path : path-like
         Where to; replaced atomically.
 
@@ -90,21 +92,38 @@ def load(path: str | os.PathLike[str]) -> Any:
     True
     """
     path = os.fspath(path)
-    name = _estimator_name(path)
-    cls = getattr(import_module(altmin._HOMES[name]), name)
+    cls = _estimator_class(path)
     tree, _ = read_container(path)
-    model = cls(**tree["parameters"])
+    if not isinstance(tree, dict) or not all(isinstance(tree.get(k), dict) for k in ("parameters", "fitted")):
+        raise ContainerError(f"{path} holds no model: parameters and fitted attributes are missing")
+    try:
+        model = cls(**{key: _from_portable(value) for key, value in tree["parameters"].items()})
+        if tree["fitted"]:
+            model._validate_params()
+    except (TypeError, ValueError) as error:
+        raise ContainerError(f"{path} holds parameters that {cls.__name__} doesn't take: {error}") from error
     for key, value in tree["fitted"].items():
+        _check_attribute(cls, key, path)
         setattr(model, key, _from_portable(value))
     return model
 
 
-def _estimator_name(path: str) -> str:
+def _check_attribute(cls: type, key: str, path: str) -> None:
+    """Fitted attributes are data of the model: nothing that the class itself defines can be replaced."""
+    ours = key.isidentifier() and (key.endswith("_") or key.startswith("_")) and "__" not in key
+    if not ours or hasattr(cls, key):
+        raise ContainerError(f"{path} sets {key!r}, which is no fitted attribute of {cls.__name__}")
+
+
+def _estimator_class(path: str) -> Any:
     """The class named in the file; its module is imported before records of it are rebuilt."""
     name = read_meta(path).get("estimator")
-    if not isinstance(name, str) or name not in altmin._HOMES:
+    cls = None
+    if isinstance(name, str) and name in altmin._HOMES:
+        cls = getattr(import_module(altmin._HOMES[name]), name)
+    if not isinstance(cls, type) or not issubclass(cls, BaseEstimator):  # altmin's functions aren't called
         raise ContainerError(f"{path} holds a model of unknown kind {name!r}")
-    return name
+    return cls
 
 
 def _portable(value: Any) -> Any:
@@ -116,12 +135,16 @@ def _portable(value: Any) -> Any:
 def _from_portable(value: Any) -> Any:
     if isinstance(value, dict) and set(value) == {"strings"}:
         return np.array(value["strings"], dtype=object)
+    if isinstance(value, dict) and set(value) == {"random_state"}:
+        state = np.random.RandomState()
+        state.set_state(value["random_state"])
+        return state
     return value
 
 
 def _portable_parameter(name: str, value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
-        return None
+        return {"random_state": value.get_state(legacy=True)}
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if callable(value):

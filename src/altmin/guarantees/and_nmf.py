@@ -22,7 +22,6 @@ from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
 _MOST_FACETS = 128
-_NEIGHBOURS = 8
 _ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the accuracy that is claimed
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _LEFT = 0.2  # relative residual up to which agreement of fits is evidence
@@ -395,22 +394,27 @@ def _span(Z: NDArray[Any], zero: float) -> float:
     return float(np.sqrt(least / counts[facets]).min())
 
 
-def _distinct(Z: NDArray[Any]) -> NDArray[np.bool_]:
-    """Samples that aren't 0, and no near copy (1e-3 in direction) of another that stays.
+def _distinct(Z: NDArray[Any], near: float = 1e-3) -> NDArray[np.bool_]:
+    """Samples that aren't 0, and no near copy (in direction) of an earlier one.
 
-    Copies are next to each other in the order of a random projection, so neighbours are compared.
+    Copies are neighbours along any direction, so samples are sorted along one, and compared with the next,
+    the one after that, and so on while some are near enough there: n log n instead of all pairs.
     """
     norms = np.linalg.norm(Z, axis=1)
     distinct = norms > 0
     U = Z / np.where(distinct, norms, 1.0)[:, None]
-    along = U @ np.random.default_rng(0).standard_normal(Z.shape[1])
-    order = np.argsort(along, kind="stable")
-    for lag in range(1, _NEIGHBOURS + 1):
-        first, second = order[:-lag], order[lag:]
-        near = np.flatnonzero(np.abs(along[first] - along[second]) < 5e-3)
-        first, second = first[near], second[near]
-        same = np.sum((U[first] - U[second]) ** 2, axis=1) < 1e-6
-        distinct[second[same]] = False
+    direction = np.random.default_rng(0).standard_normal(Z.shape[1])
+    along = U @ (direction / np.linalg.norm(direction))
+    order = np.flatnonzero(distinct)
+    order = order[np.argsort(along[order], kind="stable")]
+    along = along[order]
+    for lag in range(1, len(order)):
+        close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
+        if len(close) == 0:
+            break
+        first, second = np.sort([order[close], order[close + lag]], axis=0)
+        first, second = first[distinct[second]], second[distinct[second]]
+        distinct[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False
     return distinct
 
 

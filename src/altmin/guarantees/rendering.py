@@ -16,20 +16,19 @@ _VERDICTS = {
 }
 _STYLE = """<style>
 .altmin-guarantee { font-family: system-ui, sans-serif; line-height: 1.4; max-width: 66em; }
-.altmin-guarantee .verdict { border-left: .45em solid; padding: .2em 0 .2em 1em; }
-.altmin-guarantee .verdict > b { font-size: 1.6em; display: block; }
+.altmin-guarantee .altmin-verdict { border-left: .45em solid; padding: .2em 0 .2em 1em; }
+.altmin-guarantee .altmin-verdict > b { font-size: 1.6em; display: block; }
 .altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .5em 0; font-size: .93em; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
   padding: .28em 1em .28em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td + td + td small { white-space: nowrap; }
+.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td { overflow-wrap: anywhere; }
 .altmin-guarantee small { opacity: .75; }
 .altmin-guarantee summary { cursor: pointer; opacity: .85; }
-.altmin-guarantee .pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
+.altmin-guarantee .altmin-pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
   font-size: .85em; font-weight: 600; white-space: nowrap; }
 @media (max-width: 44rem) {
   .altmin-guarantee tr { display: block; padding: .5em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
   .altmin-guarantee td, .altmin-guarantee th { display: block; padding: .1em 0; border: 0; }
-  .altmin-guarantee td + td + td small { white-space: normal; }
   .altmin-guarantee td + td + td br { display: none; }
 }
 </style>"""
@@ -84,7 +83,7 @@ def html_page(report: Any) -> str:
     advice = f"<p><b>What to do next:</b> {html.escape(report.advice)}</p>" if report.advice else ""
     return (
         f"<div class='altmin-guarantee'>{_STYLE}"
-        f"<div class='verdict' style='border-color:{colour}'>"
+        f"<div class='altmin-verdict' style='border-color:{colour}'>"
         f"<b style='color:{colour}'>{sign} {report.verdict}</b>"
         f"{words}<br><small>{html.escape(about)}</small></div>{advice}"
         f"{_table('What the verdict rests on', decisive)}{_folded(others)}</div>"
@@ -112,7 +111,7 @@ def _row(row: Any) -> str:
     source = html.escape(row.symbol if evidence else f"{row.symbol}, {row.reference}")
     required = html.escape(row.required.replace("<=", "≤").replace(">=", "≥"))
     cells = (
-        f"<span class='pill' style='background:{_COLOURS[row.status]}'>{row.status}</span>",
+        f"<span class='altmin-pill' style='background:{_COLOURS[row.status]}'>{row.status}</span>",
         f"{html.escape(row.name)}<br><small>{source}</small>",
         f"{number(row.measured)} <br><small>required {required}</small>",
         html.escape(row.meaning),

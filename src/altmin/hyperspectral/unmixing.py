@@ -13,6 +13,7 @@ from altmin.estimators.and_nmf import AND
 from altmin.guarantees.report import GuaranteeReport
 from altmin.hyperspectral.bands import noisy_bands
 from altmin.hyperspectral.cube import check_bands, check_cube, usable_pixels
+from altmin.kernels.masked import masked_codes
 from altmin.kernels.nnls import nnls
 
 
@@ -90,6 +91,17 @@ def unmix(
     Unmixing
         Spectra, maps and the fitted model.
 
+    Notes
+    -----
+    **Guarantee.** That of :class:`altmin.AND`: ``result.guarantee`` says whether the spectra are those of
+    the scene. A wrong number of endmembers finds other spectra.
+
+    **Cost.** That of the estimator, and a non-negative least squares of n_endmembers unknowns a pixel.
+
+    References
+    ----------
+    N. Keshava and J. F. Mustard, Spectral unmixing, IEEE Signal Processing Magazine 2002.
+
     Examples
     --------
     >>> from altmin.datasets import make_scene
@@ -148,6 +160,24 @@ def abundances(pixels: ArrayLike, endmembers: ArrayLike, *, scaling: str = "peak
     -------
     ndarray of shape (..., n_endmembers)
         They sum to one; 0 for pixels that no combination of the spectra comes near.
+
+    Notes
+    -----
+    **Guarantee.** The exact minimiser, to rounding; shares sum to one.
+
+    **Cost.** bands * n_endmembers a pixel, and an active-set search in n_endmembers unknowns.
+
+    References
+    ----------
+    N. Keshava and J. F. Mustard, Spectral unmixing, IEEE Signal Processing Magazine 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.hyperspectral import abundances
+    >>> spectra = np.array([[1.0, 0.2, 0.1], [0.1, 0.5, 1.0]])
+    >>> abundances(0.25 * spectra[:1] + 0.75 * spectra[1:], spectra).round(6).tolist()
+    [[0.25, 0.75]]
     """
     if scaling not in ("peak", "scene"):
         raise ValueError(f"scaling={scaling!r}: allowed are 'peak' and 'scene'")
@@ -166,6 +196,8 @@ def abundances(pixels: ArrayLike, endmembers: ArrayLike, *, scaling: str = "peak
 
 
 def _weights(Y: NDArray[Any], E: NDArray[Any]) -> NDArray[Any]:
+    if np.isnan(Y).any():
+        return masked_codes(Y, E, nonnegative=True)
     return nnls(E @ E.T, Y @ E.T)
 
 

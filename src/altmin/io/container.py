@@ -12,6 +12,7 @@ import json
 import os
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,8 +26,12 @@ FORMAT = "altmin"
 VERSION = 1
 _MANIFEST = "manifest.json"
 _HEADER_LIMIT = 10_000
+_KINDS = "biufcSU"  # numbers, truth values and strings; no objects, no records of bytes
 # What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
-_DAMAGE = (LookupError, TypeError, ValueError, ArithmeticError, OSError, EOFError, RuntimeError, struct.error)
+_DAMAGE = (
+    ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError,
+    SyntaxError, TypeError, ValueError, struct.error, zlib.error,
+)  # fmt: skip
 
 
 class ContainerError(ValueError):
@@ -100,6 +105,7 @@ def read_container(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     """
     with _opened(path) as archive:
         manifest = _read_manifest(archive)
+        _check_total(archive, Path(path).stat().st_size)
         arrays = [
             _read_array(archive, f"arrays/{number}.npy", digest)
             for number, digest in enumerate(manifest["sha256"])
@@ -149,6 +155,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     manifest = json.loads(text)
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ContainerError(f"{archive.filename} is a zip file, but not a file of altmin")
+    if not isinstance(manifest.get("version"), int):
+        raise ContainerError(f"{archive.filename} is damaged: it names no format version")
     if manifest["version"] > VERSION:
         raise ContainerError(
             f"{archive.filename} has format version {manifest['version']}; this altmin reads up to "
@@ -157,8 +165,18 @@ def _read_manifest(archive: zipfile.ZipFile) -> dict[str, Any]:
     return manifest
 
 
+def _check_total(archive: zipfile.ZipFile, size: int) -> None:
+    """Members lie side by side: together they can't be larger than the file (overlaps could)."""
+    total = sum(info.file_size for info in archive.infolist())
+    if total > size:
+        raise ContainerError(f"{archive.filename} announces {total} bytes and has {size}")
+
+
 def _member(archive: zipfile.ZipFile, name: str) -> bytes:
     info = archive.getinfo(name)
+    size = Path(archive.filename or "").stat().st_size
+    if info.file_size > size:
+        raise ContainerError(f"member {name} announces {info.file_size} bytes, the file has {size}")
     if info.compress_type != zipfile.ZIP_STORED or info.file_size != info.compress_size:
         raise ContainerError(f"member {name} is compressed; altmin stores its members, so this is refused")
     return archive.read(info)
@@ -175,6 +193,8 @@ def _read_array(archive: zipfile.ZipFile, name: str, digest: str) -> np.ndarray:
     shape, _, dtype = np.lib.format.read_array_header_1_0(buffer, max_header_size=_HEADER_LIMIT)
     if dtype.hasobject:
         raise ContainerError(f"{name} holds pickled objects; they are refused")
+    if dtype.kind not in _KINDS:
+        raise ContainerError(f"{name} holds {dtype}, neither numbers nor strings; it is refused")
     size = dtype.itemsize * int(np.prod([int(side) for side in shape], dtype=object))
     if size != len(data) - buffer.tell():
         raise ContainerError(f"{name} announces {size} bytes and has {len(data) - buffer.tell()}")

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 SUFFIXES = (".npy", ".npz", ".parquet", ".zarr")
@@ -36,7 +35,7 @@ def open_tables(path: Path) -> list[Any]:
     Returns
     -------
     list of readers
-        Array-likes with ``shape``, ``dtype`` and row slicing, or CSR arrays.
+        Array-likes with ``shape``, ``dtype`` and row slicing.
     """
     if not path.exists():
         raise TableError(f"X: there is no file {path}")
@@ -64,6 +63,7 @@ class RowReader:
     """A table on disk with row slicing; subclasses read consecutive rows."""
 
     ndim = 2
+    sparse = False
     shape: tuple[int, int]
     dtype: np.dtype[Any]
 
@@ -78,7 +78,7 @@ class RowReader:
                 raise IndexError("rows are read in order: no steps")
             return self.rows(start, max(stop, start))
         ids = np.asarray(index)
-        taken = np.empty((len(ids), self.shape[1]), self.dtype)
+        taken = np.empty((len(ids), *self.shape[1:]), self.dtype)
         breaks = np.flatnonzero(np.diff(ids) != 1) + 1
         for run in np.split(np.arange(len(ids)), breaks):
             if len(run):
@@ -86,11 +86,22 @@ class RowReader:
         return taken
 
 
+def read_at(handle: int, out: NDArray[Any], place: int, path: Path) -> None:
+    """Fill an array from a place of a file; positioned, so threads don't get into each other's way."""
+    view = out.data.cast("B") if out.size else memoryview(b"")
+    while len(view):
+        count = os.preadv(handle, [view], place)
+        if count == 0:
+            raise TableError(f"X: {path} ends {len(view)} bytes too early")
+        view, place = view[count:], place + count
+
+
 class NpyRows(RowReader):
     """Rows of a C-ordered .npy array that begins at some offset of a file (also inside a stored .npz)."""
 
     def __init__(self, path: Path, offset: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype = shape, dtype
+        self._path = path
         self._handle = os.open(path, os.O_RDONLY)
         self._offset = offset
         self._close = weakref.finalize(self, os.close, self._handle)
@@ -101,13 +112,7 @@ class NpyRows(RowReader):
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop, by positioned reads: threads don't get into each other's way."""
         out = np.empty((stop - start, self.shape[1]), self.dtype)
-        view = out.data.cast("B")
-        place = self._offset + start * self.shape[1] * self.dtype.itemsize
-        while len(view):
-            count = os.preadv(self._handle, [view], place)
-            if count == 0:
-                raise TableError(f"X: the file ends before row {stop}")
-            view, place = view[count:], place + count
+        read_at(self._handle, out, self._offset + start * self.shape[1] * self.dtype.itemsize, self._path)
         return out
 
 
@@ -226,7 +231,9 @@ def _open_npz(path: Path) -> Any:
     with zipfile.ZipFile(path) as archive:
         names = [name.removesuffix(".npy") for name in archive.namelist()]
         if {"indices", "indptr", "format"} <= set(names):
-            return sp.csr_array(sp.load_npz(path))
+            from altmin.io.sparse_tables import SparseRows
+
+            return SparseRows(path)
         name = "X" if "X" in names else names[0] if len(names) == 1 else None
         if name is None:
             raise TableError(f"X: {path} holds the arrays {names}; name one of them X, or keep one alone")

@@ -27,6 +27,10 @@ def spectral_angle(endmembers: ArrayLike, reference: ArrayLike) -> NDArray[Any]:
     ndarray of shape (n_reference,)
         Matched one to one; exact for small angles too.
 
+    Notes
+    -----
+    **Cost.** That of :func:`match_components`.
+
     Examples
     --------
     >>> from altmin.metrics import spectral_angle
@@ -54,6 +58,16 @@ def abundance_rmse(abundances: ArrayLike, reference: ArrayLike, order: ArrayLike
     -------
     float
         0 where they agree.
+
+    Notes
+    -----
+    **Cost.** One pass.
+
+    Examples
+    --------
+    >>> from altmin.metrics import abundance_rmse
+    >>> abundance_rmse([[0.5, 0.5]], [[1.0, 0.0]])
+    0.5
     """
     estimate, truth = np.asarray(abundances, np.float64), np.asarray(reference, np.float64)
     if order is not None:

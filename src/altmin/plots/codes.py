@@ -108,5 +108,11 @@ def plot_codes(codes: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib Figure
         With two panels.
+
+    Examples
+    --------
+    >>> from altmin.plots import plot_codes
+    >>> len(plot_codes([[0.0, 2.0], [1.0, 1.0]]).axes)
+    2
     """
     return CodesDisplay(codes).plot(ax=ax).figure_

@@ -199,6 +199,13 @@ def plot_components(
     -------
     matplotlib Figure
         One panel a component.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin.plots import plot_components
+    >>> len(plot_components(np.eye(4), (2, 2)).axes)
+    4
     """
     return ComponentsDisplay(components, image_shape=image_shape).plot(columns=columns, title=title).figure_
 

@@ -122,6 +122,16 @@ def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -
     -------
     matplotlib Axes
         With a line a measure, and the outcome as the title.
+
+    Examples
+    --------
+    >>> from altmin import AND
+    >>> from altmin.datasets import make_dir
+    >>> X = make_dir(200, 30, 3, random_state=0).X
+    >>> model = AND(3).fit(X)
+    >>> from altmin.plots import plot_convergence
+    >>> plot_convergence(model, ["change"]).get_yscale()
+    'log'
     """
     return ConvergenceDisplay.from_estimator(model, measures=measures, ax=ax).ax_
 

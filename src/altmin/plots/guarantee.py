@@ -102,5 +102,14 @@ def plot_guarantee(model: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib Axes
         With a line a condition.
+
+    Examples
+    --------
+    >>> from altmin import AND
+    >>> from altmin.datasets import make_dir
+    >>> X = make_dir(200, 30, 3, random_state=0).X
+    >>> model = AND(3).fit(X)
+    >>> from altmin.plots import plot_guarantee
+    >>> ax = plot_guarantee(model)
     """
     return GuaranteeDisplay.from_estimator(model, ax=ax).ax_

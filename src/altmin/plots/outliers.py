@@ -109,5 +109,14 @@ def plot_outliers(model: Any, *, ax: Any = None) -> Any:
     -------
     matplotlib Axes
         With the histogram.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import ApproximateDictionaryLearning
+    >>> from altmin.plots import plot_outliers
+    >>> X = np.random.default_rng(0).standard_normal((60, 8))
+    >>> model = ApproximateDictionaryLearning(8, contamination=0.1, max_iter=2, random_state=0).fit(X)
+    >>> ax = plot_outliers(model)
     """
     return OutliersDisplay.from_estimator(model, ax=ax).ax_

@@ -120,5 +120,14 @@ def plot_stability(model: Any, X: Any, *, n_fits: int = 4, random_state: Any = N
     -------
     matplotlib Axes
         A line a component.
+
+    Examples
+    --------
+    >>> from altmin import AND
+    >>> from altmin.datasets import make_dir
+    >>> X = make_dir(200, 30, 3, random_state=0).X
+    >>> model = AND(3).fit(X)
+    >>> from altmin.plots import plot_stability
+    >>> ax = plot_stability(model, X, n_fits=2, random_state=0)
     """
     return StabilityDisplay.from_estimator(model, X, n_fits=n_fits, random_state=random_state, ax=ax).ax_

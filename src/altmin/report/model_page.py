@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from altmin.plots import CodesDisplay, ComponentsDisplay, ConvergenceDisplay, OutliersDisplay
+from altmin.report.laws import law_of
 from altmin.report.page import Raw, figure_style, folded, join, page, picture, png_of, table, tag
 
 _MOST_COMPONENTS = 60
@@ -52,6 +53,8 @@ def _parts(model: Any, X: Any, image_shape: tuple[int, int] | None, words: Seque
         parts += [Raw("<h2>Is it the truth?</h2>"), Raw(model.guarantee_._repr_html_())]
     if hasattr(model, "components_"):
         parts += [Raw("<h2>Components</h2>"), _components(model, image_shape, words)]
+    if (law := law_of(model, image_shape, words)) is not None:
+        parts.append(law)
     if getattr(model, "history_", None):
         figure = ConvergenceDisplay.from_estimator(model).figure_
         parts += [Raw("<h2>Convergence</h2>"), picture(png_of(figure), "measures against the iteration")]

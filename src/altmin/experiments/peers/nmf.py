@@ -97,3 +97,18 @@ def online_lda(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
     while True:
         model.partial_fit(counts)
         yield model.components_
+
+
+def mini_batch(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """MiniBatchNMF (Lefevre et al. 2011), scikit-learn's, batches of 1024 in random order."""
+    from sklearn.decomposition import MiniBatchNMF
+
+    D, rng, size = len(start), np.random.default_rng(0), min(1024, len(X))
+    model = MiniBatchNMF(D, init="custom", batch_size=size, tol=0.0)
+    first: dict[str, Any] = {"W": np.full((size, D), 1.0 / D), "H": np.maximum(start, 1e-12)}
+    while True:
+        order = rng.permutation(len(X))
+        for low in range(0, len(X), size):
+            model.partial_fit(X[order[low : low + size]], **first)
+            first = {}
+        yield model.components_

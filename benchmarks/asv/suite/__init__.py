@@ -1,0 +1,1 @@
+"""Our own regressions: time, peak memory, share of GEMM, growth; a family a class, three sizes each."""
