@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept docs clean
+.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept calibrate docs clean
 
 setup: $(VENV)/.ready
 
@@ -74,6 +74,10 @@ docs/_static/mathjax/tex-chtml-full.js:
 	mkdir -p docs/_static/mathjax/output/chtml
 	cp -r $(MATHJAX)/output/chtml/fonts docs/_static/mathjax/output/chtml/
 	cp $(MATHJAX)/tex-chtml-full.js $@
+
+## calibrate: the guarantee's truth table; runs what is missing of the last judged round, renews docs/calibration
+calibrate: setup
+	OMP_NUM_THREADS=1 $(RUN) -m altmin.experiments.calibration
 
 ## bench: side by side with other libraries, then docs/benchmarks.md; QUICK=1: a few minutes
 bench: setup

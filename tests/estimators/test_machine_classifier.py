@@ -1,6 +1,7 @@
 """The classifier finds quadratic boundaries that a linear one cannot."""
 
 import numpy as np
+import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -32,3 +33,57 @@ def test_three_classes_and_probabilities():
     model = FactorizationMachineClassifier(2, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_partial_fit_comes_close_to_fit():
+    X, y, odds = logistic_data(2, n=12000)
+    whole = FactorizationMachineClassifier(2, random_state=0).fit(X[:8000], y[:8000])
+    model = FactorizationMachineClassifier(2, random_state=0)
+    for low in range(0, 8000, 1000):
+        model.partial_fit(X[low : low + 1000], y[low : low + 1000], classes=[False, True])
+    test = slice(8000, None)
+    found = [roc_auc_score(y[test], each.decision_function(X[test])) for each in (whole, model)]
+    assert found[1] > found[0] - 0.01
+    assert roc_auc_score(y[test], odds[test]) - found[1] < 0.02
+
+
+def test_partial_fit_begins_with_few_rows_and_one_class():
+    X, y, _ = logistic_data(3, n=300, d=5)
+    model = FactorizationMachineClassifier(1, random_state=0)
+    model.partial_fit(X[:5], np.zeros(5, bool), classes=[False, True])
+    assert not model.predict(X[:5]).any()
+    for low in range(5, 300, 59):
+        model.partial_fit(X[low : low + 59], y[low : low + 59])
+    assert model.score(X, y) > 0.6
+    with pytest.raises(ValueError, match="not among the classes"):
+        model.partial_fit(X[:2], ["a", "b"])
+
+
+def test_the_sample_of_partial_fit_is_fair_and_bounded(monkeypatch):
+    from altmin.engine.sources import Table
+    from altmin.estimators import _reservoir
+
+    monkeypatch.setattr(_reservoir, "ROWS", 100)
+    numbers = np.arange(5000.0)
+    kept = None
+    for part in np.array_split(numbers, 37):
+        table = Table(part[:, None], part)
+        kept = _reservoir.Reservoir.of(table, 0) if kept is None else kept.more(table)
+    assert kept.n_seen == 5000
+    assert len(np.unique(kept.y)) == len(kept.y) == 100
+    np.testing.assert_array_equal(kept.X[:, 0], kept.y)
+    assert abs(kept.y.mean() - 2500) < 4 * 1443 / 10
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_its_report_is_plausible_for_a_law_and_red_for_noise(seed):
+    X, y, _ = logistic_data(seed, n=6000, d=8)
+    model = FactorizationMachineClassifier(2, random_state=0).fit(X, y)
+    assert model.guarantee_.verdict == "not supported"
+    assert model.guarantee(X, y).verdict == "plausible"
+    assert model.guarantee(X, y, effort="cheap") is model.guarantee_
+    noise = np.random.default_rng(seed).random(6000) < 0.5
+    report = FactorizationMachineClassifier(2, random_state=0).fit(X, noise).guarantee(X, noise)
+    assert report.verdict == "not supported"
+    assert report["2 gain / p"].status == report["halves"].status == "violated"
+    assert report["link"].status == "cannot be checked"

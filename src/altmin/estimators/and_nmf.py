@@ -309,8 +309,9 @@ class AND(ComponentsEstimator):
         dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
         if agreement:
             agreement["structured"] = structure_left(rest[fits])
-            outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
-            agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
+            if self.missing == "raise":
+                outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
+                agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
         found = report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
         return found if self.holes_ is None else with_missing(found, self.holes_)
 

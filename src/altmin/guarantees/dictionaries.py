@@ -24,6 +24,9 @@ from altmin.guarantees.report import Condition, GuaranteeReport, check
 from altmin.io.records import record
 
 _SPAN = 0.25
+_CONTINUOUS = (
+    1.8  # kurtosis of nonzeros: 1 for +-1, 1.54 for sums of those, 1.9 and more for a law with a density
+)
 _CLAIM = "the atoms up to order, sign and scale, and the supports of the codes"
 
 
@@ -124,6 +127,11 @@ def exact_conditions(evidence: DictionaryEvidence) -> list[Condition]:
             "enough distinct samples", "n_eff", where, len(distinct) / k, decisive=True,
             at_least=1.5 if evidence.theorem == 1 else 7.0,
             meaning="distinct samples an atom: with few, several dictionaries have exact zeros",
+        ),
+        check(
+            "codes aren't both dense and discrete", "theta of discrete codes", where, _discrete_density(Z),
+            at_most=0.45, decisive=True,
+            meaning="with values like +-1 in half of the codes, sums of atoms have as many zeros as atoms",
         ),
         check(
             "codes explain the data", "residual", where, evidence.residual,
@@ -291,6 +299,14 @@ def _pairs(Z: NDArray[Any]) -> float:
     return worst_gain(suspects, Z[:, np.unique(suspects)], float(gain.max()))
 
 
+def _discrete_density(Z: NDArray[Any]) -> float:
+    """Largest share of nonzeros of an atom whose nonzeros are nearly of one size; 0 where none is."""
+    used = np.maximum(np.count_nonzero(Z, axis=0), 1)
+    squares = Z * Z
+    kurtosis = (squares * squares).sum(axis=0) / used / np.maximum((squares.sum(axis=0) / used) ** 2, 1e-300)
+    return float(np.max(np.where(kurtosis < _CONTINUOUS, used / len(Z), 0.0)))
+
+
 def _span(Z: NDArray[Any], zero: NDArray[np.bool_]) -> float:
     """Worst over atoms of sigma_min / sqrt(count / (k - 1)) of the unit samples in which its code is zero."""
     k = Z.shape[1]
@@ -334,6 +350,7 @@ _NEXT = {
     "span": "codes vanish in too few different samples: more samples",
     "pairs": "two atoms may be mixed up: more samples, or another random_state",
     "n_eff": "more distinct samples",
+    "theta of discrete codes": "several dictionaries fit dense discrete codes alike",
     "E|z| of the fit": "codes are hardly sparser than noise: no sparse dictionary is seen",
     "3 se": "noise blurs the atoms: more samples",
     "n_eff / k": "more distinct samples",

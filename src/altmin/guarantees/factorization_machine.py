@@ -196,7 +196,7 @@ def machine_report(
         verdict = "recovered"
     elif evidence is None:
         verdict = "plausible" if ratio < 0.75 else "not supported"
-    elif error is not None and error < 0.1 and _identifiable(evidence) and evidence.worst_t < 10:
+    elif error is not None and error < 0.1 and _identifiable(evidence) and evidence.worst_t < 5:
         verdict = "plausible"
     else:
         verdict = "not supported"

@@ -117,7 +117,7 @@ def _verdict(judged: list[Condition], evidence: Measured, error: float) -> str:
     if all(held.values()):
         return "recovered"
     identified = held["sigma_min / sigma_max of J"] and held["n_eff / p"]
-    noise = evidence.worst_t <= 10 and held["||sum r u v'|| / permuted"] if "|t|" in held else True
+    noise = evidence.worst_t <= 5 and held["||sum r u v'|| / permuted"] if "|t|" in held else True
     return "plausible" if identified and noise and error < 0.1 else "not supported"
 
 

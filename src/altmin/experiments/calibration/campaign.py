@@ -43,13 +43,15 @@ def run(out: Path, families: tuple[str, ...], seed: int, per_kind: int, seconds:
     int
         How many problems are still to run.
     """
-    done = {(row["family"], row["kind"], row["number"]) for row in read(out)} if out.exists() else set()
+    rows = read(out) if out.exists() else []
+    done = {(row["family"], row["kind"], row["number"]) for row in rows}
     missing = [
         (each, number)
         for each, number in plan(families, per_kind)
         if (each.family, each.name, number) not in done
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")  # without a torn line
     begin = time.process_time()
     with out.open("a", encoding="utf-8") as file:
         for count, (each, number) in enumerate(missing):

@@ -71,7 +71,7 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     def add(name: str, group: Group, share: int = 1) -> Any:
         return kind(family, name, group, share)
 
-    @add("sparse codes", "clean", 7)
+    @add("sparse codes", "clean", 9)
     def _sparse(rng: np.random.Generator) -> Trial:
         k, p = size(rng)
         A = matrix(rng, k)
@@ -147,7 +147,8 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
     def _one_sign(rng: np.random.Generator) -> Trial:
         k, p = size(rng)
         A = matrix(rng, k)
-        return trial(rng, np.abs(codes(rng, p, k, rng.uniform(0.1, 0.4))) @ A, A)
+        x = np.abs(codes(rng, p, k, rng.uniform(0.1, 0.4), ("gap", "gauss")[whole(rng, 0, 1)]))
+        return trial(rng, x @ A, A)
 
     @add("heavy-tailed codes", "noisy", 1)
     def _tails(rng: np.random.Generator) -> Trial:
