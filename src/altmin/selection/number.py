@@ -20,7 +20,7 @@ _SAMPLES_BELOW = 6
 
 @dataclass(frozen=True)
 class Selection:
-    """What :func:`select_n_components` found.
+    """What :func:`altmin.select_n_components` found.
 
     Parameters
     ----------
