@@ -35,6 +35,12 @@ def plot_topics(
     -------
     matplotlib Figure
         A panel a topic.
+
+    Examples
+    --------
+    >>> from altmin.plots import plot_topics
+    >>> len(plot_topics([[0.1, 0.9, 0.3]], ["cat", "sun", "moon"], n_words=2).axes)
+    1
     """
     import matplotlib.pyplot as plt
 

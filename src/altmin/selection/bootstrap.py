@@ -71,6 +71,17 @@ def bootstrap_components(
     Bootstrap
         Aligned components and their angles to the fit to all samples.
 
+    Notes
+    -----
+    **Guarantee.** Sampling error alone, to the accuracy of ``n_resamples`` draws; a stable component may
+    still be wrong.
+
+    **Cost.** ``n_resamples`` + 1 fits.
+
+    References
+    ----------
+    B. Efron, Bootstrap methods: another look at the jackknife, The Annals of Statistics 1979.
+
     Examples
     --------
     >>> from altmin import AND, bootstrap_components

@@ -20,7 +20,7 @@ _SAMPLES_BELOW = 6
 
 @dataclass(frozen=True)
 class Selection:
-    """What :func:`select_n_components` found.
+    """What :func:`altmin.select_n_components` found.
 
     Parameters
     ----------
@@ -97,6 +97,18 @@ def select_n_components(
     -------
     Selection
         The suggestion, how sure it is, and the curve; prints as a table.
+
+    Notes
+    -----
+    **Guarantee.** None proven: too many components are caught because halves make them up differently, too
+    few only where they are unstable. ``confidence`` says how far the curve jumps; look at it.
+
+    **Cost.** Two fits to half of the samples for each candidate and split, and one fit to all.
+
+    References
+    ----------
+    T. Lange, V. Roth, M. L. Braun and J. M. Buhmann, Stability-based validation of clustering solutions,
+    Neural Computation 2004.
 
     Examples
     --------
