@@ -39,8 +39,7 @@ def plot_topics(
     Examples
     --------
     >>> from altmin.plots import plot_topics
-    >>> len(plot_topics([[0.1, 0.9, 0.3]], ["cat", "sun", "moon"], n_words=2).axes)
-    1
+    >>> figure = plot_topics([[0.1, 0.9], [0.8, 0.2]], ["cat", "sun"], n_words=2)
     """
     import matplotlib.pyplot as plt
 

@@ -38,7 +38,7 @@ def plot_unmixing(
     --------
     >>> from altmin.datasets import make_scene
     >>> from altmin.plots import plot_unmixing
-    >>> figure = plot_unmixing(make_scene(20, 20, 30, 3, random_state=0))
+    >>> figure = plot_unmixing(make_scene(10, 10, 20, 2, random_state=0), names=["soil", "water"])
     """
     import matplotlib.pyplot as plt
 

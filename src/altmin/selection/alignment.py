@@ -57,9 +57,9 @@ def align_components(components: Any, reference: Any) -> Alignment:
 
     Notes
     -----
-    **Guarantee.** The best one-to-one match, exactly.
+    **Guarantee.** The matching is the best one to one, by the sum of the cosines.
 
-    **Cost.** A product of the two, and an assignment of n_components^3.
+    **Cost.** D^2 W for the cosines, D^3 for the matching.
 
     References
     ----------
