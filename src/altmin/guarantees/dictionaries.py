@@ -70,7 +70,7 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
     shared = always[1]
     settled = check(
         "the last rows fit the dictionary", "unsettled blocks", "evidence", float(evidence.unsettled),
-        at_most=0, decisive=True, meaning="a stream whose last blocks don't fit has another dictionary by now",
+        at_most=0, decisive=True, meaning="a stream whose last blocks don't fit has another dictionary now",
     )  # fmt: skip
     exact = [*exact, settled]
     sparse = [*sparse, settled]

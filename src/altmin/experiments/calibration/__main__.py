@@ -23,19 +23,23 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("calibration"), help="folder of the JSON lines")
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="CPU time at most")
+    parser.add_argument(
+        "--part", type=int, nargs=2, default=(0, 1), help="i n: every n-th problem, into its own file"
+    )
     given = parser.parse_args()
+    part = tuple(given.part)
     judged = None if given.seed is not None else judged_rounds()[-1]
     seed = judged.seed if judged else given.seed
     name = judged.name if judged else f"training-{seed}"
-    path = given.out / f"{name}.jsonl"
+    path = given.out / (f"{name}.jsonl" if part[1] == 1 else f"{name}.{part[0]}-of-{part[1]}.jsonl")
     left = 0
     for family in given.families:
         per_kind = judged.per_kind[family] if judged else given.per_kind
-        left += run(path, (family,), seed, per_kind, given.seconds)
-    rows = read(path)
+        left += run(path, (family,), seed, per_kind, given.seconds, part)
+    rows = [row for each in sorted(given.out.glob(f"{name}*.jsonl")) for row in read(each)]
     print(summary(rows))
     print(f"{left} problem(s) left to run")
-    if judged and not left:
+    if judged and not left and part[1] == 1:
         write_results(
             FOLDER / f"{name}.csv", sorted(rows, key=lambda row: (row["family"], row["kind"], row["number"]))
         )
