@@ -255,7 +255,7 @@ def nothing_outside(evidence: DictionaryEvidence) -> Condition:
         outside = max(evidence.residual**2 - inside, 0.0)
         ratio = float((outside / (n - k)) / (inside / k + 1e-12))
     return check(
-        "no atom is missing", "outside", "evidence", ratio, at_most=5.0, decisive=True,
+        "no atom is missing", "outside", "evidence", ratio, at_most=2.0, decisive=True,
         meaning="energy a dimension outside the span of the atoms, over that of dropped codes inside",
     )  # fmt: skip
 
