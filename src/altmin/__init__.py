@@ -9,8 +9,10 @@ __version__ = "0.1.0.dev0"
 
 # One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
+    "align_components": "altmin.selection.alignment",
     "AND": "altmin.estimators.and_nmf",
     "ApproximateDictionaryLearning": "altmin.estimators.approximate",
+    "bootstrap_components": "altmin.selection.bootstrap",
     "CompleteDictionaryLearning": "altmin.estimators.complete",
     "FactorizationMachineClassifier": "altmin.estimators.machine_classifier",
     "FactorizationMachineRegressor": "altmin.estimators.factorization_machine",
@@ -26,6 +28,7 @@ _HOMES = {
     "polar": "altmin.kernels.polar",
     "RankOneSensing": "altmin.estimators.sensing",
     "save": "altmin.estimators.model_file",
+    "select_n_components": "altmin.selection.number",
     "spa": "altmin.algorithms.pure_samples",
     "SparseCoder": "altmin.estimators.sparse_coder",
     "threshold_correlation": "altmin.algorithms.threshold_correlation",

@@ -29,6 +29,9 @@ from altmin.estimators.sensing import RankOneSensing as RankOneSensing
 from altmin.estimators.sparse_coder import SparseCoder as SparseCoder
 from altmin.kernels.polar import polar as polar
 from altmin.kernels.thresholds import hard_threshold as hard_threshold
+from altmin.selection.alignment import align_components as align_components
+from altmin.selection.bootstrap import bootstrap_components as bootstrap_components
+from altmin.selection.number import select_n_components as select_n_components
 
 __version__: str
 _HOMES: dict[str, str]

@@ -157,6 +157,15 @@ def test_a_folder_that_may_not_be_written_to(here, folder):
     assert "no permission to write to locked" in said
 
 
+def test_data_and_claims_are_listed_whole(here, monkeypatch):
+    monkeypatch.delenv("ALTMIN_DATA", raising=False)
+    said = here("data")
+    assert "pip install lda" in said
+    assert "$ALTMIN_DATA/olivetti/olivetti.npz" in said
+    assert "and_figure_2_thresholds" in here("reproduce", "--list")
+    assert "Theorem 17" not in here("reproduce", "--list", "--only", "and_theorem_5")
+
+
 def test_debug_shows_the_traceback(folder):
     words = [sys.executable, "-m", "altmin.cli.app", "--debug", "fit", "AND", "none.csv"]
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True)

@@ -20,10 +20,11 @@ DOCS = Path(__file__).parents[2] / "docs"
 # their class (EX01).
 NOT_ASKED = {"SS03", "SS05", "SS06", "ES01", "SA01", "SA04", "EX01"}
 # Tools for files and pictures have no paper; metrics and pictures promise nothing.
-WITHOUT_PAPER = {"save", "load", "Patches", "add_outliers"}
+WITHOUT_PAPER = {"save", "load", "Patches", "add_outliers", "top_words", "topic_stability"}
 RESULTS = {"Unmixing"}  # what a function returns: its fields are its parameters, the function has the rest
 FAMILIES_WITHOUT_PROMISE = {"altmin.metrics", "altmin.plots"}
-WITHOUT_PROMISE = {"Patches", "estimate_noise", "reconstruct"}
+TEXT_MEASURES = {"diversity", "npmi_coherence", "top_words", "topic_stability"}
+WITHOUT_PROMISE = {"Patches", "estimate_noise", "reconstruct"} | TEXT_MEASURES
 WITHOUT_EQUATION = {
     "save",
     "load",
@@ -32,7 +33,7 @@ WITHOUT_EQUATION = {
     "add_outliers",
     "recall_at_k",
     "abundance_rmse",
-}
+} | TEXT_MEASURES
 
 
 def public() -> Iterator[tuple[str, object]]:

@@ -42,7 +42,8 @@ def table():
             paper = next(name for name in PAPERS if line[3:].startswith(name))
         cells = re.match(r"\| (.*) \| (.*) \| `(.*)` \| (.*) \|$", line)
         if cells:
-            found.append((paper, cells[1].split(" | ")[0], cells[3], cells[4]))
+            symbol = cells[3].replace(r"\|", "|")  # a bar in a table is escaped
+            found.append((paper, cells[1].split(" | ")[0], symbol, cells[4]))
     return found
 
 

@@ -161,6 +161,15 @@ def test_unknown_records_are_not_imported(tmp_path):
         read_container(tmp_path / "x")
 
 
+def test_a_record_that_has_moved_is_found_by_its_name(tmp_path):
+    structure, arrays = flatten(Max(np.arange(3.0)))
+    moved = {**structure, "type": "altmin.somewhere.Max"}
+    np.testing.assert_array_equal(restore(moved, arrays).value, np.arange(3.0))
+    for stranger in ("os.Max", "altmin.contract.system", "Max"):
+        with pytest.raises(ValueError, match="unknown record"):
+            restore({**structure, "type": stranger}, arrays)
+
+
 def test_a_failed_write_leaves_the_old_file(tmp_path):
     path = tmp_path / "x.altmin"
     write_container(path, TREE, {})

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -188,7 +189,7 @@ class Complete:
         enough = max(self.start_rows, 200 * self.n_components)
         if state.n_rows <= enough:
             return All()
-        return Take(np.unique(np.random.default_rng([state.seed, 7]).integers(0, state.n_rows, enough)))
+        return Take(_sampled(state.seed, state.n_rows, enough))
 
     def _batch(self) -> Rows:
         return All() if self.batch_size is None else Next(self.batch_size, wrap=True)
@@ -289,3 +290,9 @@ class Complete:
         loud = self.threshold is None and is_loud(state)
         atoms = np.linalg.solve(W.T, state.unwhiten)
         return replace(state, atoms=atoms, passes=0, phase="pursuit" if loud else "accepted")
+
+
+@lru_cache(maxsize=2)
+def _sampled(seed: int, n_rows: int, n: int) -> NDArray[np.intp]:
+    """Rows of the starts; kept, as every round of a start asks for them."""
+    return np.unique(np.random.default_rng([seed, 7]).integers(0, n_rows, n))

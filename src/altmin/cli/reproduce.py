@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
+from rich.box import SIMPLE
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
+from rich.table import Column, Table
 
 from altmin.experiments.finding import Finding
 from altmin.experiments.ledger import Claim
@@ -58,7 +61,9 @@ def _line(number: int, total: int, finding: Finding) -> str:
 
 def list_all(only: list[str]) -> None:
     """Print the claims."""
-    table = Table("name", "paper", "where", "says")
-    for claim in choose(only):
-        table.add_row(claim.name, claim.paper, claim.where, claim.says)
+    table = Table(Column("name", no_wrap=True), "where", "says", box=SIMPLE)
+    for paper, claims in groupby(choose(only), key=lambda claim: claim.paper):
+        table.add_row("", f"[bold]{paper}[/bold]", "")
+        for claim in claims:
+            table.add_row(claim.name, claim.where, escape(claim.says))
     Console().print(table)

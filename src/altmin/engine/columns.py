@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from altmin.io.tables import RowReader, read_at
 
 IN_MEMORY_BYTES = 2 << 30
-BESIDE_FILES_BYTES = 32 << 20  # where the rows themselves don't fit into memory
 
 
 class DiskColumn(RowReader):

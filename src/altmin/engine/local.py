@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from altmin.contract import Algorithm, Block, Round, State, Stats
-from altmin.engine.columns import BESIDE_FILES_BYTES, IN_MEMORY_BYTES, Column, ColumnWriter
+from altmin.engine.columns import IN_MEMORY_BYTES, Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.finite import check_finite
-from altmin.engine.plan import Plan
+from altmin.engine.plan import BESIDE_FILES_BYTES, Plan
 from altmin.engine.reduce import Tree, map_in_order
 
 Watch = Callable[[float], None]

@@ -14,6 +14,9 @@ from altmin.engine.threads import granted_threads
 _BLOCK_BYTES = 2 << 20
 _MIN_ROWS, _MAX_ROWS = 256, 8192
 _SPARSE_ROWS = 4096
+_WORK_BYTES = 48 << 20
+_COLUMNS = 4  # a row has a weight and a few figures; coordinates, where there are, are narrower than the row
+BESIDE_FILES_BYTES = 32 << 20  # of a column in memory, where the rows themselves don't fit into it
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ def allowed_threads(n_jobs: int | None) -> int:
     return n_jobs
 
 
-def make_plan(info: Info, n_jobs: int | None, stats_bytes: int = 0, column_bytes: int = 0) -> Plan:
+def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     """Plan a fit.
 
     Parameters
@@ -72,10 +75,8 @@ def make_plan(info: Info, n_jobs: int | None, stats_bytes: int = 0, column_bytes
         The data.
     n_jobs : int or None
         As in scikit-learn; None means all the threads that BLAS may use.
-    stats_bytes : int
-        Size of one block's statistics.
-    column_bytes : int
-        Bytes per row of the columns that the algorithm keeps.
+    on_disk : bool
+        Whether rows come from a file: columns then don't stay in memory either.
 
     Returns
     -------
@@ -85,7 +86,10 @@ def make_plan(info: Info, n_jobs: int | None, stats_bytes: int = 0, column_bytes
     rows = block_rows(info)
     n_threads = allowed_threads(n_jobs)
     block = rows * (info.n_features + info.second_features) * info.dtype.itemsize
-    depth = 2 + (0 if not info.n_rows else max((info.n_rows // rows).bit_length(), 1))
-    peak = 2 * n_threads * 2 * block + (depth + 2 * n_threads) * stats_bytes
-    peak += column_bytes * (info.n_rows or 0)
+    # Two blocks in flight a thread, and what a map makes of them; statistics of a few D x W arrays.
+    peak = 2 * n_threads * 3 * block + _WORK_BYTES
+    if info.n_rows is not None:
+        width = _COLUMNS * np.dtype(np.float64).itemsize
+        column = info.n_rows * width
+        peak += min(column, _COLUMNS * BESIDE_FILES_BYTES) if on_disk else column
     return Plan(info.n_rows, info.n_features, info.dtype, rows, n_threads, peak)

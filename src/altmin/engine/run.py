@@ -27,7 +27,7 @@ from altmin.engine.local import LocalRounds
 from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.progress import Progress, Silent
-from altmin.engine.sources import AnySource, StreamSource
+from altmin.engine.sources import AnySource, Source, StreamSource
 from altmin.engine.threads import one_thread
 
 
@@ -100,7 +100,8 @@ class _Run:
     ) -> None:
         self.algorithm, self.source, self.settings = algorithm, source, settings
         info = source.info
-        self.plan = make_plan(info, settings.n_jobs)
+        on_disk = isinstance(source, Source) and source.on_disk
+        self.plan = make_plan(info, settings.n_jobs, on_disk)
         seed = fresh_seed() if settings.seed is None else settings.seed
         self.state = algorithm.init(info, seed) if state is None else state
         self.history: list[dict[str, Any]] = []

@@ -102,10 +102,11 @@ class Source:
 
     def take(self, ids: NDArray[np.intp]) -> Table:
         """The rows with these (sorted) numbers."""
-        owner = np.searchsorted(self.bounds, ids, side="right") - 1
+        cuts = np.searchsorted(ids, self.bounds)
         parts = [
-            self.pieces[number].rows(ids[owner == number] - self.bounds[number])
-            for number in np.unique(owner)
+            self.pieces[number].rows(ids[low:high] - self.bounds[number])
+            for number, (low, high) in enumerate(pairwise(cuts))
+            if low < high
         ]
         return _stack(parts).each(self._clean)
 

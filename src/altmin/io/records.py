@@ -41,6 +41,16 @@ def _name(cls: type) -> str:
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
+def _find(name: str) -> type:
+    """The record type of a file's name; one that moved to another module since is known by its own name."""
+    if name in _REGISTRY:
+        return _REGISTRY[name]
+    moved = [cls for cls in _REGISTRY.values() if cls.__qualname__ == name.rpartition(".")[2]]
+    if len(moved) != 1 or not name.startswith("altmin."):
+        raise ValueError(f"unknown record type {name!r}")
+    return moved[0]
+
+
 def flatten(tree: Any) -> tuple[Any, list[np.ndarray]]:
     """Split a tree into JSON-ready structure and the arrays that it refers to by number.
 
@@ -130,9 +140,7 @@ def restore(structure: Any, arrays: list[np.ndarray]) -> Any:
         if kind == "dict":
             return {str(key): walk(value) for key, value in node["items"].items()}
         if kind == "record":
-            cls = _REGISTRY.get(node["type"])
-            if cls is None:
-                raise ValueError(f"unknown record type {node['type']!r}")
+            cls = _find(node["type"])
             return cls(**{key: walk(value) for key, value in node["fields"].items()})
         raise ValueError(f"unknown node {kind!r}")
 

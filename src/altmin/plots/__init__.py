@@ -10,7 +10,10 @@ from altmin.plots.convergence import ConvergenceDisplay, plot_convergence
 from altmin.plots.dictionary import DictionaryDisplay, plot_dictionary
 from altmin.plots.guarantee import GuaranteeDisplay, plot_guarantee
 from altmin.plots.outliers import OutliersDisplay, plot_outliers
+from altmin.plots.selection import plot_selection
 from altmin.plots.stability import StabilityDisplay, plot_stability
+from altmin.plots.topics import plot_topics
+from altmin.plots.unmixing import plot_unmixing
 
 __all__ = [
     "CodesDisplay",
@@ -26,5 +29,8 @@ __all__ = [
     "plot_dictionary",
     "plot_guarantee",
     "plot_outliers",
+    "plot_selection",
     "plot_stability",
+    "plot_topics",
+    "plot_unmixing",
 ]

@@ -180,7 +180,7 @@ def _card(finding: Any, results: Path, quick: bool) -> Raw:
     parts = join(
         tag("header", join(tag("h3", finding.where), _pill(finding))),
         tag("blockquote", finding.says),
-        tag("p", finding.summary),
+        tag("p", finding.summary[:1].upper() + finding.summary[1:]),
         tag("p", finding.setting, class_="soft small") if finding.setting else "",
         *pictures,
         folded("measured", values(finding.measured)) if finding.measured else "",

@@ -29,6 +29,10 @@ def top_words(topics: Any, vocabulary: ArrayLike | None = None, n_words: int = 1
     list of list
         Best first, a list a topic.
 
+    Notes
+    -----
+    **Cost.** A partial sort of each topic.
+
     Examples
     --------
     >>> from altmin.text import top_words
@@ -66,6 +70,21 @@ def npmi_coherence(topics: Any, documents: Any, n_words: int = 10) -> NDArray[An
     -------
     ndarray of shape (n_topics,)
         One value a topic.
+
+    Notes
+    -----
+    **Cost.** One product of the documents, restricted to the top words, with themselves.
+
+    References
+    ----------
+    G. Bouma, Normalized (pointwise) mutual information in collocation extraction, GSCL 2009.
+
+    Examples
+    --------
+    >>> from altmin.text import npmi_coherence
+    >>> documents = [[1, 1, 0], [2, 1, 0], [0, 0, 1], [0, 0, 3]]
+    >>> npmi_coherence([[0.7, 0.7, 0.0]], documents, n_words=2).round(6).tolist()
+    [1.0]
     """
     best = _top(topics, n_words)
     used, place = np.unique(best, return_inverse=True)
@@ -98,6 +117,21 @@ def diversity(topics: Any, n_words: int = 25) -> float:
     -------
     float
         Between 1 / n_topics and 1.
+
+    Notes
+    -----
+    **Cost.** A partial sort of each topic.
+
+    References
+    ----------
+    A. B. Dieng, F. J. R. Ruiz and D. M. Blei, Topic modeling in embedding spaces, Transactions of the
+    Association for Computational Linguistics 2020.
+
+    Examples
+    --------
+    >>> from altmin.text import diversity
+    >>> diversity([[0.9, 0.8, 0.0], [0.0, 0.8, 0.9]], n_words=2)
+    0.75
     """
     best = _top(topics, n_words)
     return float(len(np.unique(best)) / best.size)
@@ -121,6 +155,18 @@ def topic_stability(estimator: Any, documents: Any, *, n_splits: int = 3, random
     -------
     float
         1 where the topics come again exactly.
+
+    Notes
+    -----
+    **Cost.** Two fits to half of the documents for each split.
+
+    Examples
+    --------
+    >>> from altmin.datasets import make_dir
+    >>> from altmin.text import TopicModel, topic_stability
+    >>> X = make_dir(300, 40, 3, concentration=1.0, random_state=0).X
+    >>> topic_stability(TopicModel(3, weighting=None), X, n_splits=1) > 0.99
+    True
     """
     rng = np.random.default_rng(random_state)
     X = sp.csr_array(documents) if sp.issparse(documents) else np.asarray(documents)

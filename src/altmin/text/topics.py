@@ -58,6 +58,19 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     n_iter_ : int
         Stages taken.
 
+    Notes
+    -----
+    **Guarantee.** That of :class:`altmin.AND`; ``model_.guarantee_`` says what is supported, which for real
+    text is seldom recovery. The same documents always give the same topics.
+
+    **Cost.** That of :class:`altmin.AND` on sparse rows, which are never made dense, and a few non-negative
+    least squares of n_components unknowns a document.
+
+    References
+    ----------
+    Y. Li and Y. Liang, Provable alternating gradient descent for non-negative matrix factorization with
+    strong correlations, ICML 2017.
+
     Examples
     --------
     >>> from sklearn.feature_extraction.text import TfidfVectorizer

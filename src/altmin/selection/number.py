@@ -1,0 +1,187 @@
+"""How many components: those that come again in disjoint halves of the samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from altmin.guarantees.report import GuaranteeReport
+from altmin.selection.alignment import align_components
+from altmin.selection.rows import as_table, quiet_fit, take_rows
+from altmin.selection.spectrum import Spectrum, spectrum
+
+_ALL_UP_TO = 12
+_SAMPLES_BELOW = 6
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What :func:`select_n_components` found.
+
+    Parameters
+    ----------
+    n_components : int
+        The suggestion: the largest candidate whose components all come again in every split.
+    confidence : {'high', 'moderate', 'low'}
+        'high': they come again within .05 rad, and larger candidates that were fitted miss by .5 rad.
+        'moderate': below the tolerance, and larger ones miss by twice that. 'low': anything else, such as
+        no stable candidate, or none above the suggestion to compare with.
+    reason : str
+        In a sentence.
+    curve : list of dict
+        A row a candidate that was looked at: ``n_components``, ``angle`` (the worst matched angle between
+        halves, over the splits, in radians), ``splits`` that were fitted, ``note``.
+    tolerance : float
+        Angles below it count as the same component.
+    spectrum : Spectrum or None
+        Singular values against rounding and noise; None for data with holes.
+    guarantee : GuaranteeReport or None
+        Of a fit with the suggestion to all samples.
+    """
+
+    n_components: int
+    confidence: str
+    reason: str
+    curve: list[dict[str, Any]]
+    tolerance: float
+    spectrum: Spectrum | None
+    guarantee: GuaranteeReport | None
+
+    def __str__(self) -> str:
+        lines = [f"{self.n_components} components ({self.confidence} confidence): {self.reason}"]
+        lines += [f"  {row['n_components']:>5}  {row['angle']:.3g} rad  {row['note']}" for row in self.curve]
+        return "\n".join(lines)
+
+
+def select_n_components(
+    estimator: Any,
+    X: Any,
+    candidates: Iterable[int],
+    *,
+    n_splits: int = 3,
+    tolerance: float = 0.25,
+    search: str = "auto",
+    random_state: Any = 0,
+) -> Selection:
+    r"""Choose the number of components by whether they come again in other samples.
+
+    .. math:: \hat D = \max \{ D : \max_{\text{splits}} \max_i \angle(a_i, a'_{\pi(i)}) \le \tau \}
+
+    where a and a' are fits to disjoint halves and tau is the tolerance. True components come again; one too
+    many has to be made up of noise, and one half makes it up differently from the other. Singular values
+    limit the candidates: those above the numerical rank of the data cannot be found.
+
+    Parameters
+    ----------
+    estimator : estimator
+        With ``n_components`` and ``components_``: AND, the dictionary estimators, NMF. Cloned.
+    X : array-like or sparse of shape (n_samples, n_features)
+        The data; NaN where the estimator allows it.
+    candidates : iterable of int
+        Numbers of components to consider.
+    n_splits : int
+        Random splits into halves. A candidate must be stable in each; the first failure ends it.
+    tolerance : float
+        Worst angle, in radians, at which two components still count as one.
+    search : {'auto', 'all', 'down'}
+        'all' fits every candidate. 'down' begins with the largest and ends a little below the first that is
+        stable, with a few smaller ones for the curve. 'auto': 'all' for up to 12 candidates.
+    random_state : int or Generator
+        Seed of the splits.
+
+    Returns
+    -------
+    Selection
+        The suggestion, how sure it is, and the curve; prints as a table.
+
+    Examples
+    --------
+    >>> from altmin import AND, select_n_components
+    >>> from altmin.datasets import make_dir
+    >>> X = make_dir(600, 40, 4, concentration=1.0, random_state=0).X
+    >>> select_n_components(AND(2), X, range(3, 7)).n_components
+    4
+    """
+    table = as_table(X)
+    wanted = _check(candidates, table, n_splits, search)
+    rng = np.random.default_rng(random_state)
+    halves = [np.array_split(rng.permutation(table.shape[0]), 2) for _ in range(n_splits)]
+    splits = [tuple(take_rows(table, np.sort(half)) for half in pair) for pair in halves]
+    has_holes = not hasattr(table, "indptr") and table.dtype.kind == "f" and bool(np.isnan(table).any())
+    found = None if has_holes else spectrum(table, wanted[-1])
+    most = min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
+    rows = {k: _beyond(k, most) for k in wanted if k > most}
+    possible = [k for k in wanted if k <= most]
+    everything = search == "all" or (search == "auto" and len(wanted) <= _ALL_UP_TO)
+    for k in possible if everything else _downwards(possible, rows, tolerance):
+        rows[k] = _compare(estimator, k, splits, tolerance)
+    curve = [rows[k] for k in sorted(rows)]
+    chosen, confidence, reason = _judge(curve, tolerance)
+    model = quiet_fit(clone(estimator).set_params(n_components=chosen), table)
+    return Selection(chosen, confidence, reason, curve, tolerance, found, getattr(model, "guarantee_", None))
+
+
+def _check(candidates: Iterable[int], table: Any, n_splits: int, search: str) -> list[int]:
+    wanted = sorted({int(k) for k in candidates})
+    if not wanted or wanted[0] < 1:
+        raise ValueError(f"candidates={wanted[:5]}: at least one number of components, from 1 on, is needed")
+    if n_splits < 1 or search not in ("auto", "all", "down"):
+        raise ValueError(f"n_splits={n_splits}: at least 1; search={search!r}: 'auto', 'all' or 'down'")
+    if table.shape[0] < 4:
+        raise ValueError(f"X has {table.shape[0]} sample(s); halves of at least 2 are needed")
+    return wanted
+
+
+def _downwards(possible: list[int], rows: dict[int, dict[str, Any]], tolerance: float) -> Iterable[int]:
+    """From the largest candidate to two below the first stable one; then a few spread over the rest."""
+    below = 0
+    for k in reversed(possible):
+        yield k
+        stable = any(row["angle"] <= tolerance for row in rows.values())
+        below += stable
+        if below > 2:
+            break
+    rest = [k for k in possible if k not in rows]
+    if rest:
+        places = np.unique(np.linspace(0, len(rest) - 1, _SAMPLES_BELOW).astype(int))
+        yield from (rest[place] for place in places)
+
+
+def _compare(estimator: Any, k: int, splits: list[tuple[Any, ...]], tolerance: float) -> dict[str, Any]:
+    """Worst angle between the fits to both halves, over the splits up to the first that fails."""
+    worst, fitted = 0.0, 0
+    for halves in splits:
+        try:
+            fits = [quiet_fit(clone(estimator).set_params(n_components=k), half) for half in halves]
+        except ValueError as error:
+            return {"n_components": k, "angle": np.pi / 2, "splits": fitted, "note": f"refused: {error}"}
+        worst, fitted = max(worst, align_components(*fits).worst), fitted + 1
+        if worst > tolerance:
+            break
+    note = "stable" if worst <= tolerance else "some components do not come again"
+    return {"n_components": k, "angle": worst, "splits": fitted, "note": note}
+
+
+def _beyond(k: int, most: int) -> dict[str, Any]:
+    note = f"beyond the {most} dimensions that the samples span"
+    return {"n_components": k, "angle": np.pi / 2, "splits": 0, "note": note}
+
+
+def _judge(curve: list[dict[str, Any]], tolerance: float) -> tuple[int, str, str]:
+    stable = [row for row in curve if row["angle"] <= tolerance]
+    if not stable:
+        best = min(curve, key=lambda row: row["angle"])
+        return best["n_components"], "low", "no candidate is stable between halves; this one is closest to it"
+    chosen = stable[-1]
+    k, angle = chosen["n_components"], chosen["angle"]
+    above = [row["angle"] for row in curve if row["n_components"] > k]
+    if not above:
+        return k, "low", "the largest candidate is stable: there may be more components"
+    reason = f"all come again within {angle:.2g} rad; with more, some are off by {min(above):.2g} rad or more"
+    if angle <= 0.05 and min(above) >= 0.5:
+        return k, "high", reason
+    return k, "moderate" if min(above) >= 2 * tolerance else "low", reason

@@ -1,0 +1,44 @@
+"""The demo's stories: every algorithm has one, each answers in a sentence or two."""
+
+import warnings
+from importlib import import_module
+
+import pytest
+
+pytest.importorskip("typer", reason="the extra 'cli' is not installed")
+
+from altmin.cli.app import model_names
+from altmin.experiments.demo.__main__ import CHAPTERS
+from altmin.experiments.demo.story import STORIES
+
+FAST = ("news", "law", "parity", "half_a_table", "parts_of_digits")
+for chapter in CHAPTERS:
+    import_module(f"altmin.experiments.demo.{chapter}")
+NAMES = {story.__name__: story for story in STORIES}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in FAST else pytest.param(name, marks=pytest.mark.slow) for name in NAMES]
+)
+def test_a_story_is_told(name):
+    for package in ("skimage", "tensorly", "lda"):
+        pytest.importorskip(package, reason="the extra 'demo' is not installed")
+    plt = pytest.importorskip("matplotlib.pyplot", reason="the extra 'plot' is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        told = NAMES[name]()
+    plt.close("all")
+    assert told.title.endswith("?")
+    assert 40 < len(told.answer) < 500
+    assert "nan" not in told.answer.split()
+    assert told.code.startswith(("altmin.", "model = altmin.", "cross_val_score(altmin."))
+    used = [word for word in told.uses.split(", ") if word[0].isupper()]
+    assert set(used) <= set(model_names())
+
+
+def test_every_estimator_has_a_story():
+    import inspect
+
+    sources = "".join(inspect.getsource(import_module(f"altmin.experiments.demo.{c}")) for c in CHAPTERS)
+    missing = [name for name in model_names() if name not in sources]
+    assert missing == ["SparseCoder"]  # omp does its work, in the story of the flower
