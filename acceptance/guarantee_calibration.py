@@ -7,7 +7,7 @@ from pathlib import Path
 from harness import Figure, promise
 
 from altmin.experiments.calibration.campaign import examine
-from altmin.experiments.calibration.rounds import judged_rounds, read_results
+from altmin.experiments.calibration.rounds import final_results, seed_of
 from altmin.experiments.calibration.tally import tally
 from altmin.experiments.calibration.trial import kinds
 
@@ -16,15 +16,14 @@ CLAIMING = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
 
 def results():
-    """The last judged round and its rows."""
-    last = judged_rounds(DOCS)[-1]
-    return last, read_results(DOCS / f"{last.name}.csv")
+    """Each family's rows of the last round that judged it."""
+    return final_results(DOCS)
 
 
 @promise
 def never_wrong():
     """On at least 200 wrong fits a family 'recovered' is wrong 0 times at either effort."""
-    _, rows = results()
+    rows = results()
     for family in CLAIMING:
         counts = tally(rows, family)
         yield Figure(f"{family}: wrong fits", counts["wrong"], at_least=200)
@@ -35,7 +34,7 @@ def never_wrong():
 @promise
 def mostly_said():
     """True recovery is said: 90 % without noise and 70 % with noise at full effort, half at the cheap one."""
-    _, rows = results()
+    rows = results()
     for family in CLAIMING:
         counts = tally(rows, family)
         right = counts["clean"] + counts["noisy"]
@@ -48,7 +47,7 @@ def mostly_said():
 @promise
 def other_models():
     """Pure noise and data of another model never get better than 'not supported'."""
-    _, rows = results()
+    rows = results()
     for family in (*CLAIMING, "approximate"):
         counts = tally(rows, family)
         green = counts["too green cheap"] + counts["too green full"]
@@ -58,7 +57,7 @@ def other_models():
 @promise
 def approximate_is_plausible_at_most():
     """Approximate dictionaries never say 'recovered'."""
-    _, rows = results()
+    rows = results()
     said = [row for row in rows if row["family"] == "approximate" and row["error"] is not None]
     green = sum(row[effort]["verdict"] == "recovered" for row in said for effort in ("cheap", "full"))
     yield Figure(f"'recovered' of {len(said)}", green, at_most=0)
@@ -67,12 +66,12 @@ def approximate_is_plausible_at_most():
 @promise
 def spot_check():
     """The committed table is what the code gives: one problem of each kind again."""
-    last, rows = results()
+    rows = results()
     known = {(row["family"], row["kind"], row["number"]): row for row in rows}
     for family in CLAIMING:
         false = different = 0
         for each in kinds(family):
-            row, before = examine(each, 0, last.seed), known[family, each.name, "0"]
+            row, before = examine(each, 0, seed_of(family, DOCS)), known[family, each.name, "0"]
             if row["error"] is None or before["error"] is None:
                 different += (row["error"] is None) != (before["error"] is None)
                 continue

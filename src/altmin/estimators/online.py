@@ -324,6 +324,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         kept = np.where(np.abs(Z) >= state.thresholds, Z, 0.0)
         counts = np.count_nonzero(kept, axis=0)
         total = float(np.sum(X**2))
+        rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
         left = float(np.sum((X - kept @ state.atoms) ** 2))
         self._fit_evidence = replace(
             self._fit_evidence,
@@ -334,7 +335,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             components=self.components_,
             n_samples=int(state.n_rows),
             residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
-            agreeing=0 if state.lost else self._fit_evidence.agreeing,
+            unsettled=max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding))),
         )
 
     @property

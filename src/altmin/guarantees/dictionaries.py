@@ -68,7 +68,13 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
     exact, sparse = exact_conditions(evidence), sparse_conditions(evidence)
     always = [least_squares_agrees(evidence), shared_support(evidence), nothing_outside(evidence)]
     shared = always[1]
-    stable = [] if stability is None else [*stable_conditions(stability), *always]
+    settled = check(
+        "the last rows fit the dictionary", "unsettled blocks", "evidence", float(evidence.unsettled),
+        at_most=0, decisive=True, meaning="a stream whose last blocks don't fit has another dictionary now",
+    )  # fmt: skip
+    exact = [*exact, settled]
+    sparse = [*sparse, settled]
+    stable = [] if stability is None else [*stable_conditions(stability), settled, *always]
     error = sparse[1].measured
     noisy = evidence.residual > _zero_level(evidence)  # without noise only exact zeros prove anything
     if _all_hold(exact):
@@ -88,7 +94,8 @@ def dictionary_report(evidence: DictionaryEvidence, stability: Stability | None 
         exact = _idle(exact)
         if stability is not None and not _all_hold([*sparse, *always]):
             sparse = _idle(sparse)
-    rows = [*theorem_conditions(evidence), *exact, *sparse, *always, *stable[:-3]]
+    rows = [*theorem_conditions(evidence), *exact[:-1], *sparse[:-1], *always, *stable[:-4]]
+    rows += [settled] if evidence.theorem == 3 else []
     return GuaranteeReport(
         verdict,
         tuple(rows),
@@ -129,6 +136,11 @@ def exact_conditions(evidence: DictionaryEvidence) -> list[Condition]:
             meaning="distinct samples an atom: with few, several dictionaries have exact zeros",
         ),
         check(
+            "no two atoms are always used together", "corr |z|, exact", where, _shared(evidence.codes),
+            at_most=0.5, decisive=True,
+            meaning="largest correlation of two atoms' absolute codes",
+        ),
+        check(
             "codes aren't both dense and discrete", "theta of discrete codes", where, _discrete_density(Z),
             at_most=0.45, decisive=True,
             meaning="with values like +-1 in half of the codes, sums of atoms have as many zeros as atoms",
@@ -164,18 +176,10 @@ def stable_conditions(stability: Stability) -> list[Condition]:
 
 def shared_support(evidence: DictionaryEvidence) -> Condition:
     """Codes that are large together are recovered as a subspace only."""
-    A = np.abs(evidence.codes)
-    spread = A.std(axis=0)
-    live = spread > 0
-    worst = 0.0 if A.shape[1] == 1 else None
-    if A.shape[1] > 1 and live.all():
-        correlation = np.corrcoef(A, rowvar=False)
-        np.fill_diagonal(correlation, -1.0)
-        worst = float(correlation.max())
     return check(
         "codes don't share supports", "corr |z|", "evidence, stable rule",
-        worst,
-        at_most=min(0.25, 0.1 + 3 / float(np.sqrt(max(len(A), 1)))), decisive=True,
+        _shared(evidence.codes),
+        at_most=min(0.25, 0.1 + 3 / float(np.sqrt(max(len(evidence.codes), 1)))), decisive=True,
         meaning="Assumption 1 wants independent supports: atoms whose codes come together can be told apart "
         "only as a subspace",
     )  # fmt: skip
@@ -251,7 +255,7 @@ def nothing_outside(evidence: DictionaryEvidence) -> Condition:
         outside = max(evidence.residual**2 - inside, 0.0)
         ratio = float((outside / (n - k)) / (inside / k + 1e-12))
     return check(
-        "no atom is missing", "outside", "evidence", ratio, at_most=5.0, decisive=True,
+        "no atom is missing", "outside", "evidence", ratio, at_most=2.0, decisive=True,
         meaning="energy a dimension outside the span of the atoms, over that of dropped codes inside",
     )  # fmt: skip
 
@@ -262,6 +266,18 @@ def _worst_sine(atoms: NDArray[Any], reference: NDArray[Any]) -> float:
     R = reference / np.linalg.norm(reference, axis=1, keepdims=True)
     along = np.einsum("ij,ij->i", U, R)
     return float(np.linalg.norm(R - along[:, None] * U, axis=1).max())
+
+
+def _shared(codes: NDArray[Any]) -> float | None:
+    """Largest correlation of two atoms' absolute codes; None where a code never varies."""
+    A = np.abs(codes)
+    if A.shape[1] == 1:
+        return 0.0
+    if not A.std(axis=0).all():
+        return None
+    correlation = np.corrcoef(A, rowvar=False)
+    np.fill_diagonal(correlation, -1.0)
+    return float(correlation.max())
 
 
 def _codes_with_zeros(evidence: DictionaryEvidence) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -357,6 +373,8 @@ _NEXT = {
     "agreeing starts": "starts lead to different dictionaries: more samples, or a larger n_restarts",
     "free atoms": "atoms don't fit their supports: CompleteDictionaryLearning needs no orthogonality",
     "corr |z|": "some atoms are always used together: they are known as a subspace only",
+    "corr |z|, exact": "some atoms are always used together: they are known as a subspace only",
+    "unsettled blocks": "the stream changed: wait for more samples",
     "outside": "atoms are missing: a larger n_components",
     "hf": "fits on halves disagree: more samples",
     "restart distance": "another start leads elsewhere: more samples",

@@ -43,6 +43,8 @@ class DictionaryEvidence:
         Samples of a pass (mini-batch, window); None is all of them.
     start : float or None
         Distance of a given start from the atoms (Frobenius, matched); None where starts are searched.
+    unsettled : int
+        Last blocks of a stream that the dictionary doesn't fit.
     """
 
     codes: NDArray[Any]
@@ -57,6 +59,7 @@ class DictionaryEvidence:
     theorem: int
     batch: int | None = None
     start: float | None = None
+    unsettled: int = 0
 
 
 def theorem_conditions(evidence: DictionaryEvidence) -> list[Condition]:

@@ -18,24 +18,32 @@ from altmin.experiments.calibration.trial import FAMILIES
 def main() -> int:
     """Parse, run, print the table; 2 where time ran out before the round."""
     parser = argparse.ArgumentParser(prog="altmin.experiments.calibration", description=__doc__)
-    parser.add_argument("--seed", type=int, help="of a round for training; without it: the last judged round")
+    parser.add_argument("--seed", type=int, help="of a round for training; without it: a judged round again")
+    parser.add_argument("--round", help="name of the judged round; without it: the last one")
     parser.add_argument("--per-kind", type=int, default=10, help="problems of a kind, in training")
     parser.add_argument("--out", type=Path, default=Path("calibration"), help="folder of the JSON lines")
     parser.add_argument("--families", nargs="*", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--seconds", type=float, default=float("inf"), help="CPU time at most")
+    parser.add_argument(
+        "--part", type=int, nargs=2, default=(0, 1), help="i n: every n-th problem, into its own file"
+    )
     given = parser.parse_args()
-    judged = None if given.seed is not None else judged_rounds()[-1]
+    part = tuple(given.part)
+    judged = None
+    if given.seed is None:
+        known = {each.name: each for each in judged_rounds()}
+        judged = known[given.round or list(known)[-1]]
     seed = judged.seed if judged else given.seed
     name = judged.name if judged else f"training-{seed}"
-    path = given.out / f"{name}.jsonl"
+    path = given.out / (f"{name}.jsonl" if part[1] == 1 else f"{name}.{part[0]}-of-{part[1]}.jsonl")
     left = 0
-    for family in given.families:
+    for family in [each for each in given.families if not judged or each in judged.per_kind]:
         per_kind = judged.per_kind[family] if judged else given.per_kind
-        left += run(path, (family,), seed, per_kind, given.seconds)
-    rows = read(path)
+        left += run(path, (family,), seed, per_kind, given.seconds, part)
+    rows = [row for each in sorted(given.out.glob(f"{name}*.jsonl")) for row in read(each)]
     print(summary(rows))
     print(f"{left} problem(s) left to run")
-    if judged and not left:
+    if judged and not left and part[1] == 1:
         write_results(
             FOLDER / f"{name}.csv", sorted(rows, key=lambda row: (row["family"], row["kind"], row["number"]))
         )

@@ -22,7 +22,14 @@ def plan(families: tuple[str, ...], per_kind: int) -> Iterator[tuple[Kind, int]]
                 yield each, number
 
 
-def run(out: Path, families: tuple[str, ...], seed: int, per_kind: int, seconds: float = float("inf")) -> int:
+def run(
+    out: Path,
+    families: tuple[str, ...],
+    seed: int,
+    per_kind: int,
+    seconds: float = float("inf"),
+    part: tuple[int, int] = (0, 1),
+) -> int:
     """Run what is missing of a round.
 
     Parameters
@@ -37,6 +44,8 @@ def run(out: Path, families: tuple[str, ...], seed: int, per_kind: int, seconds:
         Problems of a kind of share one.
     seconds : float
         CPU time after which it stops, to be called again.
+    part : (int, int)
+        (i, n): only every n-th problem, from the i-th on; for several processes with a file each.
 
     Returns
     -------
@@ -47,8 +56,8 @@ def run(out: Path, families: tuple[str, ...], seed: int, per_kind: int, seconds:
     done = {(row["family"], row["kind"], row["number"]) for row in rows}
     missing = [
         (each, number)
-        for each, number in plan(families, per_kind)
-        if (each.family, each.name, number) not in done
+        for place, (each, number) in enumerate(plan(families, per_kind))
+        if place % part[1] == part[0] and (each.family, each.name, number) not in done
     ]
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")  # without a torn line

@@ -9,4 +9,5 @@ register(
     lambda k, rng: CompleteDictionaryLearning(k, random_state=whole(rng, 0, 9999)),
     orthogonal=False,
     samples=(300, 1200),
+    least=5,
 )

@@ -40,7 +40,9 @@ def with_noise(rng: np.random.Generator, X: Array, decibel: float) -> Array:
     return X + np.sqrt(np.mean(X**2)) * 10 ** (-decibel / 20) * rng.standard_normal(X.shape)
 
 
-def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[int, int]) -> None:
+def register(
+    family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[int, int], least: int = 4
+) -> None:
     """The kinds of problems of a dictionary family.
 
     Parameters
@@ -53,10 +55,12 @@ def register(family: str, estimator: Maker, *, orthogonal: bool, samples: tuple[
         Whether the model's atoms are.
     samples : (int, int)
         Least and most samples of an ordinary problem.
+    least : int
+        Atoms at least; +-1 codes of four atoms have no more than 40 distinct samples.
     """
 
     def size(rng: np.random.Generator) -> tuple[int, int]:
-        return whole(rng, 4, 7), whole(rng, *samples)
+        return whole(rng, least, 7), whole(rng, *samples)
 
     def matrix(rng: np.random.Generator, k: int) -> Array:
         return atoms(rng, k, k, 1.0 if orthogonal else (None, 3.0, 10.0)[whole(rng, 0, 2)])

@@ -15,7 +15,7 @@ def estimator(k: int, rng: np.random.Generator) -> OnlineDictionaryLearning:
     return OnlineDictionaryLearning(k, window=300, random_state=whole(rng, 0, 9999))
 
 
-register("online", estimator, orthogonal=False, samples=(500, 1600))
+register("online", estimator, orthogonal=False, samples=(500, 1600), least=5)
 
 
 def changing(rng: np.random.Generator, first: np.ndarray, later: np.ndarray, A: np.ndarray) -> Trial:

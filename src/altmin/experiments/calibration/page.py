@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from altmin.experiments.calibration.rounds import FOLDER, JudgedRound, judged_rounds, read_results
+from altmin.experiments.calibration.rounds import (
+    FOLDER,
+    JudgedRound,
+    final_results,
+    judged_rounds,
+    read_results,
+)
 from altmin.experiments.calibration.tally import EFFORTS, false_claim, tally, truly_recovered
 from altmin.experiments.calibration.trial import FAMILIES, kinds
 
@@ -23,16 +29,13 @@ _MARK = "<!-- tables: written by `make calibrate`, not by hand -->"
 
 def write_page(folder: Path = FOLDER) -> None:
     """Renew the tables below the mark in ``index.md``, and the picture."""
-    rounds = [each for each in judged_rounds(folder) if (folder / f"{each.name}.csv").exists()]
-    if not rounds:
-        return
+    rounds, last = judged_rounds(folder), final_results(folder)
     page = folder / "index.md"
     text = page.read_text(encoding="utf-8").split(_MARK)[0].rstrip()
-    last = read_results(folder / f"{rounds[-1].name}.csv")
-    parts = [text, _MARK, f"## The last judged round ({rounds[-1].name})", summary(last)]
+    parts = [text, _MARK, "## The last judged round of each family", summary(last)]
     parts += ["![Claimed against true recovery by family and effort](claimed.png)"]
     parts += ["## Every judged round", history(rounds, folder)]
-    parts += ["## By kind of problem (last round)", *(by_kind(last, family) for family in FAMILIES)]
+    parts += ["## By kind of problem (the same rounds)", *(by_kind(last, family) for family in FAMILIES)]
     page.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
     draw(last).savefig(folder / "claimed.png", dpi=120)
 
@@ -60,8 +63,9 @@ def summary(rows: list[dict[str, Any]]) -> str:
 def history(rounds: list[JudgedRound], folder: Path) -> str:
     """All rounds with their false claims, the failed ones too."""
     lines = [
-        "| round | seed | rules | problems | wrong fits | false 'recovered' | too green | what came of it |",
-        "|---|---|---|---|---|---|---|---|",
+        "| round | seed | rules | finished | problems | wrong fits | false 'recovered' | too green "
+        "| what came of it |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for each in rounds:
         rows = read_results(folder / f"{each.name}.csv")
@@ -70,7 +74,8 @@ def history(rounds: list[JudgedRound], folder: Path) -> str:
         false = sum(t[f"false {effort}"] for t in counts for effort in EFFORTS)
         green = sum(t[f"too green {effort}"] for t in counts for effort in EFFORTS)
         lines.append(
-            f"| {each.name} | {each.seed} | `{each.rules}` | {total['problems']} | {total['wrong']} "
+            f"| {each.name} | {each.seed} | `{each.rules}` | {', '.join(each.finished) or 'none'} "
+            f"| {total['problems']} | {total['wrong']} "
             f"| {false} | {green} | {each.note} |"
         )
     return "\n".join(lines)

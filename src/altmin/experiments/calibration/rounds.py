@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,9 @@ class JudgedRound:
     rules : str
         Commit of the rules and problems that it judged.
     per_kind : dict
-        Problems of a kind of share one, by family.
+        Problems of a kind of share one, by family: what was planned.
+    finished : list of str
+        Families that were judged to the end; a round stops where a rule has failed.
     note : str
         What came of it.
     """
@@ -35,12 +37,27 @@ class JudgedRound:
     seed: int
     rules: str
     per_kind: dict[str, int]
+    finished: list[str] = field(default_factory=list)
     note: str = ""
 
 
 def judged_rounds(folder: Path = FOLDER) -> list[JudgedRound]:
     """All rounds that were ever judged, oldest first."""
     return [JudgedRound(**entry) for entry in json.loads((folder / "rounds.json").read_text("utf-8"))]
+
+
+def final_results(folder: Path = FOLDER) -> list[dict[str, Any]]:
+    """Each family's rows of the last round that judged it to the end."""
+    last: dict[str, str] = {}
+    for each in judged_rounds(folder):
+        last.update(dict.fromkeys(each.finished, each.name))
+    tables = {name: read_results(folder / f"{name}.csv") for name in set(last.values())}
+    return [row for family, name in last.items() for row in tables[name] if row["family"] == family]
+
+
+def seed_of(family: str, folder: Path = FOLDER) -> int:
+    """The seed of the last round that judged a family to the end."""
+    return [each.seed for each in judged_rounds(folder) if family in each.finished][-1]
 
 
 def write_results(path: Path, rows: Iterable[dict[str, Any]]) -> None:
