@@ -147,3 +147,17 @@ def test_weights_with_a_floor_are_the_smallest_cone_and_the_report_says_so(seed)
     assert sine_errors(model.components_, B).max() < 1e-4
     assert model.guarantee_["min x"].status == "cannot be checked"
     assert "smallest" in model.guarantee_.claim
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_more_gross_outliers_than_directions_leave_no_trace(seed):
+    """The leading directions are found again without the samples that were screened out."""
+    problem = make_dir(2000, 250, 5, concentration=1.0, random_state=seed)
+    rng = np.random.default_rng(seed)
+    rows = np.sort(rng.choice(2000, 80, replace=False))
+    X = problem.X.copy()
+    X[rows] = 3 * X.std() * np.abs(rng.standard_normal((80, 250)))
+    model = AND(5).fit(X)
+    np.testing.assert_array_equal(model.outliers_, rows)
+    clean = AND(5).fit(np.delete(X, rows, axis=0))
+    np.testing.assert_allclose(model.components_, clean.components_, atol=1e-10)

@@ -9,7 +9,8 @@ Stages cost nothing in the number of features W once the data are written in coo
 
 Before the second, gross outliers are screened out: a sample that takes a leading direction for itself
 (leverage), or that lies far outside the leading directions of the others, is left out of the fit and
-named. All of it is sums over rows: Gram matrices of K coordinates, a histogram for a median.
+named. All of it is sums over rows: Gram matrices of K coordinates, a histogram for a median. Directions
+that were found with the outliers among the samples are found again without them, and all judged once more.
 
 Where entries are missing, :mod:`altmin.algorithms.completion` finds the leading directions and coordinates.
 """
@@ -55,6 +56,7 @@ class View:
     turn: Any = None  # (K, D) leading directions of the kept samples, with ...
     values: Any = None  # ... their eigenvalues
     limit: float = np.inf  # squared residual above which a sample is dropped
+    cleaned: bool = False  # whether the directions were found again without what was screened out
     dropped: Any = None  # row numbers of the samples that were screened out
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
 
@@ -85,15 +87,17 @@ class Reduction:
 
     def round(self, view: View, rows: Rows) -> Round:
         """The pass that this phase needs."""
+        known = ("weight",) if view.cleaned else ()
         if view.phase in ("sketch", "power"):
-            return Round(sketch_map if view.phase == "sketch" else power_map, rows, name="subspace")
+            step = sketch_map if view.phase == "sketch" else power_map
+            return Round(step, rows, name="subspace", reads=known)
         if view.phase == "complete":
             return Round(complete_map, rows, name="complete", holes=True)
         if view.phase == "coordinates":
             return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True)
         if view.phase == "project":
             writes = COLUMNS if view.basis is not None else COLUMNS[1:]
-            return Round(project_map, rows, name="subspace", writes=writes)
+            return Round(project_map, rows, name="subspace", writes=writes, reads=known)
         needs: dict[str, Any] = {
             "reads": COLUMNS if view.columns else COLUMNS[1:],
             "needs_data": not view.columns,
@@ -182,6 +186,9 @@ class Reduction:
         view = _leading(view, stats["moments"], self.rank)
         view = replace(view, rounds=rounds, dropped=stats["ids"].value)
         if given_up or rounds >= _SCREEN_ROUNDS or stats["changed"] == 0:
+            found_with_outliers = len(view.dropped) and view.basis is not None and not view.exact
+            if found_with_outliers and not view.cleaned and view.completion is None:
+                return replace(view, phase="power", rounds=0, cleaned=True)
             return replace(view, phase="turn")
         return replace(view, phase="judge")
 
@@ -212,7 +219,7 @@ def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
 def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """A step of subspace iteration, X'X times the directions."""
     w = weights(block)
-    along = times(block.X, state.view.basis) * w.astype(block.X.dtype)[:, None]
+    along = times(block.X, state.view.basis) * np.maximum(w, 0.0).astype(block.X.dtype)[:, None]
     return {
         "facts": _facts(block, w, np.sqrt(row_norms2(block.X))),
         "power": transpose_times(along, block.X).T,
@@ -313,6 +320,7 @@ def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
 
 def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
     """What the first pass learns besides its own purpose."""
+    w = np.abs(w)  # what was screened out counts as a sample
     values = block.X.data if sp.issparse(block.X) else block.X[w > 0]
     return {
         "count": float(w.sum()),
