@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from altmin.experiments.bench.board import Problem, Result, best_point, problems, time_to
@@ -41,7 +42,7 @@ def draw(folder: Path, problem: Problem, results: Sequence[Result]) -> Path | No
             own = name in problem.ours
             ax.loglog(x, y, "o-" if own else ".--", lw=2 if own else 1, ms=4, label=name)
         ax.set(title=result.data, xlabel="CPU seconds")
-    figure.axes[0].set_ylabel(problem.measure)
+    figure.axes[0].set_ylabel(fill(problem.measure, 30))
     figure.legend(
         *figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, fontsize=7
     )
