@@ -25,7 +25,8 @@ class Selection:
     Parameters
     ----------
     n_components : int
-        The suggestion: the largest candidate whose components all come again in every split.
+        The suggestion: the largest candidate whose components all come again in every split, and no less
+        surely than those of a smaller one.
     confidence : {'high', 'moderate', 'low'}
         'high': they come again within .05 rad, and larger candidates that were fitted miss by .5 rad.
         'moderate': below the tolerance, and larger ones miss by twice that. 'low': anything else, such as
@@ -73,7 +74,9 @@ def select_n_components(
 
     where a and a' are fits to disjoint halves and tau is the tolerance. True components come again; one too
     many has to be made up of noise, and one half makes it up differently from the other. Singular values
-    limit the candidates: those above the numerical rank of the data cannot be found.
+    limit the candidates: those above the numerical rank of the data cannot be found. Too many components
+    can look stable by accident of the splits, so a larger candidate must also be firmly stable (half of the
+    tolerance), or no less stable than the smaller one; beyond one that failed, the latter.
 
     Parameters
     ----------
@@ -154,7 +157,7 @@ def _downwards(possible: list[int], rows: dict[int, dict[str, Any]], tolerance: 
     below = 0
     for k in reversed(possible):
         yield k
-        stable = any(row["angle"] <= tolerance for row in rows.values())
+        stable = any(row["angle"] <= min(0.05, tolerance) for row in rows.values())
         below += stable
         if below > 1:
             break
@@ -184,12 +187,32 @@ def _beyond(k: int, most: int) -> dict[str, Any]:
     return {"n_components": k, "angle": np.pi / 2, "splits": 0, "note": note}
 
 
+def _largest(curve: list[dict[str, Any]], tolerance: float) -> dict[str, Any]:
+    """Upwards: a larger candidate must be firmly stable (half the tolerance), or no less so than before.
+
+    Beyond a candidate that failed it must be no less stable than the one below the failure: with too many
+    components an accident of the splits can look stable, but not more stable than the truth.
+    """
+    chosen: dict[str, Any] | None = None
+    failed = False
+    for row in curve:
+        bound = tolerance
+        if chosen is not None:
+            bound = min(tolerance, chosen["angle"] if failed else max(tolerance / 2, chosen["angle"]))
+        if row["angle"] <= bound:
+            chosen, failed = row, False
+        elif row["angle"] > tolerance:
+            failed = True
+    assert chosen is not None  # the smallest stable candidate is always taken
+    return chosen
+
+
 def _judge(curve: list[dict[str, Any]], tolerance: float) -> tuple[int, str, str]:
     stable = [row for row in curve if row["angle"] <= tolerance]
     if not stable:
         best = min(curve, key=lambda row: row["angle"])
         return best["n_components"], "low", "no candidate is stable between halves; this one is closest to it"
-    chosen = stable[-1]
+    chosen = _largest(curve, tolerance)
     k, angle = chosen["n_components"], chosen["angle"]
     above = [row["angle"] for row in curve if row["n_components"] > k]
     if not above:
