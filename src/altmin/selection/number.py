@@ -25,8 +25,7 @@ class Selection:
     Parameters
     ----------
     n_components : int
-        The suggestion: the largest candidate whose components all come again in every split, and no less
-        surely than those of a smaller one.
+        The suggestion: the largest candidate whose components all come again in every split.
     confidence : {'high', 'moderate', 'low'}
         'high': they come again within .05 rad, and larger candidates that were fitted miss by .5 rad.
         'moderate': below the tolerance, and larger ones miss by twice that. 'low': anything else, such as
@@ -64,7 +63,7 @@ def select_n_components(
     candidates: Iterable[int],
     *,
     n_splits: int = 3,
-    tolerance: float = 0.25,
+    tolerance: float = 0.125,
     search: str = "auto",
     random_state: Any = 0,
 ) -> Selection:
@@ -74,9 +73,7 @@ def select_n_components(
 
     where a and a' are fits to disjoint halves and tau is the tolerance. True components come again; one too
     many has to be made up of noise, and one half makes it up differently from the other. Singular values
-    limit the candidates: those above the numerical rank of the data cannot be found. Too many components
-    can look stable by accident of the splits, so a larger candidate must also be firmly stable (half of the
-    tolerance), or no less stable than the smaller one; beyond one that failed, the latter.
+    limit the candidates: those above the numerical rank of the data cannot be found.
 
     Parameters
     ----------
@@ -187,32 +184,12 @@ def _beyond(k: int, most: int) -> dict[str, Any]:
     return {"n_components": k, "angle": np.pi / 2, "splits": 0, "note": note}
 
 
-def _largest(curve: list[dict[str, Any]], tolerance: float) -> dict[str, Any]:
-    """Upwards: a larger candidate must be firmly stable (half the tolerance), or no less so than before.
-
-    Beyond a candidate that failed it must be no less stable than the one below the failure: with too many
-    components an accident of the splits can look stable, but not more stable than the truth.
-    """
-    chosen: dict[str, Any] | None = None
-    failed = False
-    for row in curve:
-        bound = tolerance
-        if chosen is not None:
-            bound = min(tolerance, chosen["angle"] if failed else max(tolerance / 2, chosen["angle"]))
-        if row["angle"] <= bound:
-            chosen, failed = row, False
-        elif row["angle"] > tolerance:
-            failed = True
-    assert chosen is not None  # the smallest stable candidate is always taken
-    return chosen
-
-
 def _judge(curve: list[dict[str, Any]], tolerance: float) -> tuple[int, str, str]:
     stable = [row for row in curve if row["angle"] <= tolerance]
     if not stable:
         best = min(curve, key=lambda row: row["angle"])
         return best["n_components"], "low", "no candidate is stable between halves; this one is closest to it"
-    chosen = _largest(curve, tolerance)
+    chosen = stable[-1]
     k, angle = chosen["n_components"], chosen["angle"]
     above = [row["angle"] for row in curve if row["n_components"] > k]
     if not above:
