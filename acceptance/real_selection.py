@@ -1,18 +1,16 @@
-"""How many components: planted numbers of 10, 20 and 50, and the scenes with published truth."""
+"""How many components: planted numbers of 10, 20 and 50."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import Figure, data_folder, promise
+from harness import Figure, promise
 
 from altmin import AND, CompleteDictionaryLearning, select_n_components
 from altmin.datasets import make_dir, make_neg, make_sparse_dictionary
-from altmin.experiments.scenes import load_scene
 
 SEED = int(os.environ.get("ALTMIN_SEED", "0"))
 
@@ -38,18 +36,3 @@ def exact_on_planted_models() -> Iterator[Figure]:
             exact += found.n_components == n
             yield Figure(f"{kind} with {n} components: suggestion", found.n_components)
     yield Figure("exact, of 9", exact, at_least=8)
-
-
-@promise
-def close_on_published_scenes() -> Iterator[Figure]:
-    """The true 3 (Samson) and 4 (Jasper Ridge) within 1."""
-    folder = data_folder()
-    if folder is None:
-        raise SystemExit("real_selection needs ALTMIN_DATA, the folder with hyperspectral")
-    for name, truth in (("samson", 3), ("jasper_ridge", 4)):
-        cube = load_scene(Path(folder), name).cube
-        pixels = cube.reshape(-1, cube.shape[2])
-        for seed in range(SEED, SEED + 3):
-            found = select_n_components(AND(2), pixels, range(2, 11), random_state=seed)
-            off = abs(found.n_components - truth)
-            yield Figure(f"{name}, splits {seed}: {found.n_components} suggested, off by", off, at_most=1)

@@ -159,3 +159,24 @@ def test_masked_codes_are_least_squares_on_the_observed_entries(nonnegative):
 def test_what_cannot_be_read_is_refused_by_name(options, arguments, message):
     with pytest.raises(ValueError, match=message):
         AND(2, **options).fit(**arguments)
+
+
+def test_a_model_with_holes_is_saved_and_a_fit_goes_on_from_its_checkpoint(problem, tmp_path):
+    import altmin
+
+    X = holed(problem.X, 0.3)
+    whole = AND(5, missing="mask").fit(X)
+    altmin.save(whole, tmp_path / "model.altmin")
+    again = altmin.load(tmp_path / "model.altmin")
+    np.testing.assert_array_equal(again.transform(X), whole.transform(X))
+    AND(5, missing="mask", max_iter=3, checkpoint=tmp_path / "fit").fit(X)
+    resumed = AND(5, missing="mask", checkpoint=tmp_path / "fit").fit(X)
+    np.testing.assert_array_equal(resumed.components_, whole.components_)
+
+
+def test_holes_in_a_file_or_a_list_of_blocks_are_read_as_in_memory(problem, tmp_path):
+    X = holed(problem.X, 0.3)
+    np.save(tmp_path / "holes.npy", X)
+    memory = AND(5, missing="mask").fit(X)
+    for source in (tmp_path / "holes.npy", [X[:111], X[111:]]):
+        np.testing.assert_array_equal(AND(5, missing="mask").fit(source).components_, memory.components_)

@@ -63,7 +63,7 @@ def select_n_components(
     candidates: Iterable[int],
     *,
     n_splits: int = 3,
-    tolerance: float = 0.25,
+    tolerance: float = 0.125,
     search: str = "auto",
     random_state: Any = 0,
 ) -> Selection:
@@ -154,7 +154,7 @@ def _downwards(possible: list[int], rows: dict[int, dict[str, Any]], tolerance: 
     below = 0
     for k in reversed(possible):
         yield k
-        stable = any(row["angle"] <= tolerance for row in rows.values())
+        stable = any(row["angle"] <= min(0.05, tolerance) for row in rows.values())
         below += stable
         if below > 1:
             break

@@ -118,7 +118,7 @@ def beyond_number(quick: bool = False) -> Evidence:
         figures[f"beyond_number_{_SCENES[title][0]}"] = _curve(found, truth, title)
     summary = ", ".join(f"{name} {value:.0f}" for name, value in measured.items()) + " (published: 3 and 4)"
     return Evidence(
-        judge(*close), summary, "3 splits into halves, tolerance .25 rad", measured, {"curve": rows}, figures
+        judge(*close), summary, "3 splits into halves, tolerance .125 rad", measured, {"curve": rows}, figures
     )
 
 
