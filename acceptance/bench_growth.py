@@ -21,7 +21,7 @@ from altmin.datasets import make_dir, make_quadratic, make_sparse_dictionary
 from altmin.engine import Settings, open_source, run
 from altmin.metrics import atom_error, total_correlation_error
 
-SIZES = (10_000, 20_000, 40_000)
+SIZES = (20_000, 40_000, 80_000)
 Pass = Callable[[int], Callable[[], object]]
 
 
@@ -77,7 +77,7 @@ def machine() -> Callable[[int, int], object]:
 
 @promise
 def growth_of_a_pass() -> Iterator[Figure]:
-    """CPU time of a pass grows with the rows by an exponent of at most 1.1 (10000 to 40000 rows)."""
+    """CPU time of a pass grows with the rows by an exponent of at most 1.1 (20000 to 80000 rows)."""
     families = {"AND": (nonnegative, 5, 25), "orthogonal": (orthogonal, 2, 12), "machine": (machine, 4, 24)}
     with threadpool_limits(1):
         for name, (make, few, many) in families.items():

@@ -51,7 +51,8 @@ def speed_lines(figures: dict[str, Any], reasons: dict[str, str]) -> list[str]:
             bound = ", ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
             mark = "" if not bound else ("met" if figure["kept"] else "**missed**")
             rows.append(f"| {_cell(figure['what'])} | {figure['value']:.4g} | {bound} | {mark} |")
-    return rows
+    waiting = sorted(set(reasons) - set(figures))
+    return rows + [f"| `{key}` | | | not measured: {reasons[key]} |" for key in waiting]
 
 
 def _cell(text: str) -> str:

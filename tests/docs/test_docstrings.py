@@ -32,6 +32,7 @@ WITHOUT_EQUATION = {
     "estimate_noise",
     "add_outliers",
     "recall_at_k",
+    "bootstrap_components",
     "abundance_rmse",
 } | TEXT_MEASURES
 

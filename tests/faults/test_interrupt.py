@@ -3,31 +3,52 @@
 import os
 import signal
 import threading
+import time
+from unittest import mock
 
 import numpy as np
 import pytest
 
 from altmin import AND
 from altmin.datasets import make_dir
+from altmin.engine.progress import Silent
 
 PROBLEM = make_dir(3000, 200, 10, random_state=0)
 
 
+class Begun(Silent):
+    """Tells when the first iteration has ended: Ctrl-C before that is a KeyboardInterrupt, by promise."""
+
+    def __init__(self):
+        self.event = threading.Event()
+
+    def iteration(self, n_iter, measures):
+        self.event.set()
+        return False
+
+
 def interrupted_fit(delay, **options):
-    """Fit, and press Ctrl-C after ``delay`` seconds."""
+    """Fit, and press Ctrl-C ``delay`` seconds after the first iteration."""
     model = AND(10, init=PROBLEM.start, max_iter=100_000, tol=0.0, thresholds=(0.1, 1.001), **options)
-    timer = threading.Timer(delay, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        return model.fit(PROBLEM.X)
-    finally:
-        timer.join()
+    begun = Begun()
+
+    def press():
+        begun.event.wait()
+        time.sleep(delay)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
+    with mock.patch("altmin.estimators._base.make_progress", lambda verbose: begun):
+        model.fit(PROBLEM.X)
+    presser.join()
+    return model
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_model_is_that_of_the_last_finished_iteration(seed, n_jobs):
-    delay = float(np.random.default_rng(seed).uniform(0.15, 0.6))
+    delay = float(np.random.default_rng(seed).uniform(0.0, 0.4))
     model = interrupted_fit(delay, n_jobs=n_jobs)
     assert model.outcome_.kind == "interrupted"
     again = AND(10, init=PROBLEM.start, max_iter=model.n_iter_, tol=0.0, thresholds=(0.1, 1.001))

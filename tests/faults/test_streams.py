@@ -1,5 +1,6 @@
 """Streams: where a stopped fit goes on, what a one-way stream can promise, and queues."""
 
+import os
 import queue
 import signal
 import threading
@@ -127,11 +128,24 @@ def test_a_queue_is_read_until_none():
 
 
 def test_ctrl_c_ends_a_fit_that_waits_for_an_empty_queue():
-    blocks = queue.Queue()
+    waits = threading.Event()
+
+    class Waiting(queue.Queue):
+        def get(self, *arguments, **options):
+            if self.empty():
+                waits.set()
+            return super().get(*arguments, **options)
+
+    blocks = Waiting()
     blocks.put(X)
-    timer = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
-    timer.start()
+
+    def press():
+        waits.wait()
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
     model = and_model().fit(blocks)
-    timer.join()
+    presser.join()
     assert model.outcome_.kind == "interrupted"
     assert model.n_iter_ == 12

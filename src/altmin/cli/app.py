@@ -145,11 +145,14 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Small data and budgets: a few minutes.")] = False,
     only: Annotated[list[str] | None, typer.Option(help="Problems whose name contains this.")] = None,
     list_problems: Annotated[bool, typer.Option("--list", help="Only list the problems.")] = False,
+    budget: Annotated[
+        float | None, typer.Option(help="CPU seconds of a solver on a data set, instead of the problem's.")
+    ] = None,
 ) -> None:
     """Side by side with other libraries: error against CPU time, and where we aren't ahead."""
     from altmin.cli.bench import bench as run_bench
 
-    run_bench(out, quick, only or [], list_problems)
+    run_bench(out, quick, only or [], list_problems, budget)
 
 
 @app.command()

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from rich.console import Console
 
-from altmin.experiments.bench.board import problems, run_problem
+from altmin.experiments.bench.board import Result, problems, run_problem
 from altmin.experiments.bench.page import draw, save, write_page
 
 
-def bench(out: Path, quick: bool, only: list[str], list_only: bool) -> None:
-    """Run the problems, tell of each solver as it ends, and write tables and curves."""
+def bench(out: Path, quick: bool, only: list[str], list_only: bool, budget: float | None = None) -> None:
+    """Run the problems, tell of each solver as it ends, and write tables and curves after each data set."""
     console = Console()
     chosen = problems(only)
     if not chosen:
@@ -21,8 +21,12 @@ def bench(out: Path, quick: bool, only: list[str], list_only: bool) -> None:
         if list_only:
             console.print(f"  data: {', '.join(problem.data)}; solvers: {', '.join(problem.solvers)}")
             continue
-        results = list(run_problem(problem, quick, lambda line: console.print(line, highlight=False)))
-        save(out, problem, results, quick)
+        if budget is not None:
+            problem.budget = (budget, budget)
+        results: list[Result] = []
+        for result in run_problem(problem, quick, lambda line: console.print(line, highlight=False)):
+            results.append(result)
+            save(out, problem, results, quick)
         if draw(out, problem, results) is None:
             console.print("no pictures: pip install 'altmin[plot]'")
     if not list_only:

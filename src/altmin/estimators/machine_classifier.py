@@ -72,8 +72,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     Notes
     -----
-    **Guarantee.** None is claimed: Theorem 1 speaks of regression. On Gaussian features the machine finds
-    the span of M; there is no ``guarantee_``.
+    **Guarantee.** Theorem 1 speaks of regression: on Gaussian features the machine finds the span of M, and
+    the report, 'plausible' at most, says what speaks for the boundary.
 
     **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
     1) / 2 columns.

@@ -75,8 +75,8 @@ class RankOneSensing(RegressorMixin, Estimator):
     Notes
     -----
     **Guarantee.** Theorem 4 (shifted conditionally independent RIP) and Theorem 1: linear convergence for
-    Gaussian designs; whitened second moments suffice in the asymmetric case. The verdict is 'plausible' at
-    most.
+    Gaussian designs; whitened second moments suffice in the asymmetric case. 'recovered' needs measurements
+    that can be looked at again; on a one-way stream the verdict is 'plausible' at most.
 
     **Cost.** A step on n rows takes O(n * n_features * rank), twice. State: O(rank * n_features), and
     n_features^2 where designs are whitened.

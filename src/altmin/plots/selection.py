@@ -25,6 +25,14 @@ def plot_selection(selection: Any, *, truth: int | None = None, title: str = "",
     -------
     matplotlib Axes
         Circles: fitted candidates; crosses: beyond what the data span or refused.
+
+    Examples
+    --------
+    >>> from altmin import AND, select_n_components
+    >>> from altmin.datasets import make_dir
+    >>> from altmin.plots import plot_selection
+    >>> X = make_dir(300, 20, 3, concentration=1.0, random_state=0).X
+    >>> ax = plot_selection(select_n_components(AND(2), X, [2, 3, 4], n_splits=1), truth=3)
     """
     if ax is None:
         import matplotlib.pyplot as plt

@@ -35,6 +35,11 @@ def plot_topics(
     -------
     matplotlib Figure
         A panel a topic.
+
+    Examples
+    --------
+    >>> from altmin.plots import plot_topics
+    >>> figure = plot_topics([[0.1, 0.9], [0.8, 0.2]], ["cat", "sun"], n_words=2)
     """
     import matplotlib.pyplot as plt
 

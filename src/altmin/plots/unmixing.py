@@ -33,6 +33,12 @@ def plot_unmixing(
     -------
     matplotlib Figure
         Maps and spectra, a column a material.
+
+    Examples
+    --------
+    >>> from altmin.datasets import make_scene
+    >>> from altmin.plots import plot_unmixing
+    >>> figure = plot_unmixing(make_scene(10, 10, 20, 2, random_state=0), names=["soil", "water"])
     """
     import matplotlib.pyplot as plt
 

@@ -50,7 +50,10 @@ class Bootstrap:
 def bootstrap_components(
     estimator: Any, X: Any, *, n_resamples: int = 20, random_state: Any = 0
 ) -> Bootstrap:
-    """Fit again to samples drawn with replacement, and see how far each component moves.
+    r"""Fit again to samples drawn with replacement, and see how far each component moves.
+
+    .. math:: \theta_i^{(b)} = \angle\big(a_i(X), a_{\pi(i)}(X^{(b)})\big), \qquad
+       X^{(b)} \text{ drawn from } X \text{ with replacement}
 
     A component that the data hardly fix moves by a large angle. The bootstrap sees sampling error alone: a
     model that doesn't fit can be stable and wrong, for which ``guarantee_`` looks.
@@ -70,6 +73,16 @@ def bootstrap_components(
     -------
     Bootstrap
         Aligned components and their angles to the fit to all samples.
+
+    Notes
+    -----
+    **Guarantee.** None for a given number of samples; it shows sampling error and nothing else.
+
+    **Cost.** n_resamples + 1 fits.
+
+    References
+    ----------
+    B. Efron, Bootstrap methods: another look at the jackknife, Annals of Statistics 1979.
 
     Examples
     --------

@@ -18,6 +18,7 @@ def save(folder: Path, problem: Problem, results: Sequence[Result], quick: bool)
     path = folder / f"{problem.name}.json"
     content = {
         "quick": quick,
+        "budget": problem.budget[not quick],
         "machine": describe_machine(),
         "settings": problem.settings,
         "results": [asdict(result) for result in results],
@@ -71,7 +72,7 @@ def problem_lines(problem: Problem, content: dict[str, Any], folder: Path, link:
     if (folder / f"{problem.name}.png").exists():
         lines += [f"![{problem.title}]({link}{problem.name}.png)", ""]
     if content["quick"]:
-        lines += ["*Quick run: small data and budgets.*", ""]
+        lines += [f"*Quick run: small data, {content['budget']:g} CPU s for each solver.*", ""]
     for name, settings in content["settings"].items():
         lines += [f"- {name}: {settings}"]
     lines += [""]
