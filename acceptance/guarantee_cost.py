@@ -49,7 +49,7 @@ def cheap_reports():
     stream = make_sparse_dictionary(60_000, 20, random_state=0).X
     law = make_quadratic(40_000, 30, 3, noise=0.1, random_state=0)
     rng = np.random.default_rng(0)
-    U, V = rng.standard_normal((150_000, 30)), rng.standard_normal((150_000, 20))
+    U, V = rng.standard_normal((400_000, 30)), rng.standard_normal((400_000, 20))
     y = (U @ rng.standard_normal((30, 2)) * (V @ rng.standard_normal((20, 2)))).sum(axis=1)
     y += 0.1 * rng.standard_normal(len(y))
     rows = make_planted_sparse(3000, 32, 48, 3, 0.02, random_state=0).X

@@ -26,6 +26,7 @@ _STYLE = """<style>
 .altmin-guarantee summary { cursor: pointer; opacity: .85; }
 .altmin-guarantee .altmin-pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
   font-size: .85em; font-weight: 600; white-space: nowrap; }
+@media (min-width: 44rem) { .altmin-guarantee td:nth-child(3) small { white-space: nowrap; } }
 @media (max-width: 44rem) {
   .altmin-guarantee tr { display: block; padding: .5em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
   .altmin-guarantee td, .altmin-guarantee th { display: block; padding: .1em 0; border: 0; }

@@ -133,7 +133,7 @@ def draw(rows: list[dict[str, Any]]) -> Any:
         ax.set_xticks(range(len(FAMILIES)), [NAMES[f].replace(" ", "\n") for f in FAMILIES], fontsize=8)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("true error (dotted: .01; above the dashed line: wrong)")
-    axes[1].legend(frameon=False, markerscale=3, loc="lower right", title="what the report said")
+    axes[0].legend(frameon=False, markerscale=3, loc="lower left", title="the report said", fontsize=8)
     return figure
 
 
