@@ -75,7 +75,9 @@ def look(
     unit = max(float(np.sqrt(np.mean(y**2))), 1e-300)
     r, c = (y - (a * b) @ c) / unit, c / unit
     J = tangent(S, L, None if V is None else T, R)
-    inverse = np.linalg.pinv(J.T @ J, rcond=1e-14, hermitian=True)
+    squares, vectors = np.linalg.eigh(J.T @ J)
+    known = squares > 1e-14 * squares[-1]
+    inverse = (vectors[:, known] / squares[known]) @ vectors[:, known].T
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     size = max(float(np.linalg.norm((L.T * c) @ R)), 1e-3)
     step = inverse @ (J.T @ r)
@@ -85,7 +87,7 @@ def look(
         p,
         distinct,
         singular_ratio(_white_tangent(S, L, None if V is None else T, R)),
-        singular_ratio(J),
+        float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300))),
         float(np.sqrt(np.mean(left_over**2))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
         float(np.linalg.norm(step)) / size,
@@ -93,7 +95,7 @@ def look(
         moment_ratio(left_over, S, T),
         gradient_t(left_over, gradient),
         len(r),
-        max(_spread(S), _spread(T)),
+        max(_spread(S), 0.0 if V is None else _spread(T)),
         None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 

@@ -19,7 +19,7 @@ def singular_ratio(J: Array) -> float:
 def shapes(u: Array) -> Array:
     """Cubic, absolute and saturating terms of (standardised) directions."""
     u = np.clip(u, -5, 5)
-    return np.hstack([u**3, np.abs(u), np.tanh(u)])
+    return np.hstack([u * u * u, np.abs(u), np.tanh(u)])
 
 
 def worst_t(r: Array, terms: Array, J: Array, inverse: Array) -> float:
