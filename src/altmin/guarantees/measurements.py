@@ -75,6 +75,7 @@ def look(
     unit = max(float(np.sqrt(np.mean(y**2))), 1e-300)
     r, c = (y - (a * b) @ c) / unit, c / unit
     J = tangent(S, L, None if V is None else T, R)
+    white, spread = _white_tangent(S, L, None if V is None else T, R)
     squares, vectors = np.linalg.eigh(J.T @ J)
     known = squares > 1e-14 * squares[-1]
     inverse = (vectors[:, known] / squares[known]) @ vectors[:, known].T
@@ -86,7 +87,7 @@ def look(
     return Measured(
         p,
         distinct,
-        singular_ratio(_white_tangent(S, L, None if V is None else T, R)),
+        singular_ratio(white),
         float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300))),
         float(np.sqrt(np.mean(left_over**2))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
@@ -95,7 +96,7 @@ def look(
         moment_ratio(left_over, S, T),
         gradient_t(left_over, gradient),
         len(r),
-        max(_spread(S), 0.0 if V is None else _spread(T)),
+        spread,
         None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 
@@ -122,24 +123,21 @@ def tangent(S: Array, L: Array, T: Array | None, R: Array) -> Array:
     return np.hstack(columns)
 
 
-def _white_tangent(S: Array, L: Array, T: Array | None, R: Array) -> Array:
-    Z, back = _whitened(S)
+def _white_tangent(S: Array, L: Array, T: Array | None, R: Array) -> tuple[Array, float]:
+    """The same for designs with identity second moments; how far theirs were from that."""
+    Z, back, spread = _whitened(S)
     if T is None:
-        return tangent(Z, L @ back, None, R)
-    W, back_right = _whitened(T)
-    return tangent(Z, L @ back, W, R @ back_right)
+        return tangent(Z, L @ back, None, R), spread
+    W, back_right, other = _whitened(T)
+    return tangent(Z, L @ back, W, R @ back_right), max(spread, other)
 
 
-def _spread(S: Array) -> float:
-    return float(np.abs(np.linalg.eigvalsh(S.T @ S / len(S)) - 1).max())
-
-
-def _whitened(S: Array) -> tuple[Array, Array]:
-    """S in coordinates with identity second moments, and the map of factors into them."""
+def _whitened(S: Array) -> tuple[Array, Array, float]:
+    """S in coordinates with identity second moments, the map of factors into them, ||S'S/n - I||_2."""
     values, vectors = np.linalg.eigh(S.T @ S / len(S))
     root = np.sqrt(np.maximum(values, 0.0))
     inverse = np.divide(1.0, root, out=np.zeros_like(root), where=root > 1e-7 * root[-1])
-    return S @ (vectors * inverse), vectors * root
+    return S @ (vectors * inverse), vectors * root, float(np.abs(values - 1).max())
 
 
 def _further(S: Array, T: Array | None, a: Array, b: Array) -> Array:
