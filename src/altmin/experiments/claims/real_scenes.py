@@ -35,13 +35,12 @@ def _scenes() -> dict[str, Scene] | Evidence:
 
 def _methods(n: int, quick: bool) -> dict[str, list[Callable[[np.ndarray], np.ndarray]]]:
     seeds = range(2 if quick else 5)
-    few = 100 if quick else 1000
     return {
         "VCA": [partial(unmixing.vca_endmembers, n=n, seed=seed) for seed in seeds],
         "SPA": [lambda Y: Y[spa(Y, n)]],
         "N-FINDR": [lambda Y: unmixing.nfindr_endmembers(Y, n)],
-        "NMF, nndsvda": [lambda Y: unmixing.nmf_endmembers(Y, n, max_iter=few)],
-        "NMF from SPA": [lambda Y: unmixing.nmf_endmembers(Y, n, start="spa", max_iter=few)],
+        "NMF, nndsvda": [lambda Y: unmixing.nmf_endmembers(Y, n)],
+        "NMF from SPA": [lambda Y: unmixing.nmf_endmembers(Y, n, start="spa")],
         "minimum volume": [lambda Y: unmixing.minimum_volume_endmembers(Y, n, max_iter=10 if quick else 100)],
     }
 
@@ -55,7 +54,8 @@ def _score(endmembers: np.ndarray, scene: Scene) -> tuple[float, float]:
 @claim(
     paper="beyond",
     where="unmixing",
-    says="With its defaults AND finds the materials of published scenes better than VCA, N-FINDR and NMF.",
+    says="With its defaults AND finds the materials of published scenes better than VCA, N-FINDR, NMF and "
+    "minimum volume.",
 )
 def beyond_unmixing(quick: bool = False) -> Evidence:
     """Mean spectral angle and abundance RMSE; every method's spectra are decoded alike."""
@@ -78,17 +78,20 @@ def beyond_unmixing(quick: bool = False) -> Evidence:
             line = {"scene": title, "method": name, "angle": angle, "RMSE": error, "CPU s": seconds}
             rows.append({k: v if isinstance(v, str) else float(f"{v:.3g}") for k, v in line.items()})
             measured |= {f"{title}, {name}: angle": float(angle), f"{title}, {name}: RMSE": float(error)}
-        others = [angle for name, (angle, _, _) in scores.items() if name not in ("AND", "minimum volume")]
+        others = [angle for name, (angle, _, _) in scores.items() if name != "AND"]
         better.append(scores["AND"][0] < min(others))
         names = _SCENES[title][1]
         figures[f"beyond_unmixing_{_SCENES[title][0]}"] = _maps(result, scene, names)
     summary = "; ".join(
         f"{title}: angle {measured[f'{title}, AND: angle']:.3f} against VCA's "
         f"{measured[f'{title}, VCA: angle']:.3f}, RMSE {measured[f'{title}, AND: RMSE']:.3f} against NMF's "
-        f"{measured[f'{title}, NMF from SPA: RMSE']:.3f}"
+        f"{measured[f'{title}, NMF from SPA: RMSE']:.3f}, minimum volume's angle "
+        f"{measured[f'{title}, minimum volume: angle']:.3f}"
         for title in scenes
     )
-    setting = "one set of defaults, start from the data; VCA's mean over seeds; minimum volume beside them"
+    setting = (
+        "one set of defaults, start from the data; VCA's mean over seeds; peers at their better settings"
+    )
     return Evidence(judge(*better), summary, setting, measured, {"methods": rows}, figures)
 
 
