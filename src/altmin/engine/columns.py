@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.io.buffers import Buffers
 from altmin.io.tables import RowReader, read_at
 
 IN_MEMORY_BYTES = 2 << 30
@@ -27,6 +28,7 @@ class DiskColumn(RowReader):
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype, self.ndim = shape, dtype, len(shape)  # type: ignore[assignment]
         self._file = tempfile.TemporaryFile(prefix="altmin-column-", buffering=0)  # noqa: SIM115
+        self._buffers = Buffers()
         self._width = int(np.prod(shape[1:], dtype=np.int64)) * dtype.itemsize
 
     def __len__(self) -> int:
@@ -37,7 +39,7 @@ class DiskColumn(RowReader):
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop, by positioned reads."""
-        out = np.empty((stop - start, *self.shape[1:]), self.dtype)
+        out = self._buffers.empty((stop - start, *self.shape[1:]), self.dtype)
         read_at(self._file.fileno(), out, start * self._width, Path("a column"))
         return out
 

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from itertools import chain
 
 import numpy as np
 
 from altmin.contract import All, Block, Next, Round, Same, Take
 from altmin.engine.columns import Column
+from altmin.engine.plan import KEPT_BYTES
+from altmin.engine.read_ahead import ReadAhead, Span, spans
 from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, Table
 
 
 class Cursor:
-    """Where a run stands in its data, and the blocks of each round."""
+    """Where a run stands in its data, and the blocks of each round.
+
+    Rows of files are fetched ahead once :meth:`read_ahead` was called; until then they are read as asked for.
+    """
 
     def __init__(self, source: AnySource, block_rows: int, seed: int, position: int = 0) -> None:
         self.source, self.block_rows, self.seed = source, block_rows, seed
@@ -20,6 +27,8 @@ class Cursor:
         self.epoch = 0
         self.batch = (position, position)
         self.kept: Table | None = None
+        self._reader: ReadAhead | None = None
+        self._held: dict[Span, Table] = {}
         self._before = (self.position, self.epoch, self.batch)
 
     def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
@@ -43,6 +52,11 @@ class Cursor:
     def reads_files(self) -> bool:
         """Whether reading a block takes time that could be spent computing."""
         return isinstance(self.source, Source) and self.source.on_disk
+
+    def read_ahead(self, stack: ExitStack) -> None:
+        """Read files in a thread of their own, which ends with the stack."""
+        if self.reads_files:
+            self._reader = ReadAhead(self._replayable("a file"), self._bytes(self.block_rows), stack)
 
     def rows_of(self, step: Round) -> int:
         """How many rows the round will read (what it asks for, on a stream)."""
@@ -102,10 +116,9 @@ class Cursor:
             return
         start, stop = self.span(step)
         height = self.height(step)
-        for index, low in enumerate(range(start, stop, height)):
-            high = min(low + height, stop)
+        for index, (low, high) in enumerate(spans(start, stop, height)):
             found = {name: columns[name][low:high] for name in step.reads}
-            table = self._read(low, high) if step.needs_data else Table(None)
+            table = self._read((low, high), step) if step.needs_data else Table(None)
             yield self._block(index, low, table, found, key)
 
     def _advance(self, rows: Next) -> None:
@@ -116,17 +129,47 @@ class Cursor:
             self.batch = (self.position, self.position + n)
             self.position += n
             return
+        self._held = {}
         if self.position >= self.source.n_rows and rows.wrap:
             self.position, self.epoch = 0, self.epoch + 1
         self.batch = (self.position, min(self.position + rows.n, self.source.n_rows))
         self.position = self.batch[1]
 
-    def _read(self, low: int, high: int) -> Table:
-        if isinstance(self.source, Source):
-            return self.source.read(low, high)
-        if self.kept is None:
-            raise SourceError("the rows of a one-way stream are gone: nothing was read before")
-        return self.kept.rows(slice(low - self.batch[0], high - self.batch[0]))
+    def _read(self, span: Span, step: Round) -> Table:
+        if isinstance(self.source, StreamSource):
+            if self.kept is None:
+                raise SourceError("the rows of a one-way stream are gone: nothing was read before")
+            return self.kept.rows(slice(span[0] - self.batch[0], span[1] - self.batch[0]))
+        if self._reader is None:
+            return self.source.read(*span)
+        if span not in self._held:
+            table = self._reader.read(span, self._following(span, step))
+            if not self._holds(step):
+                return table
+            self._held[span] = table
+        return self._held[span]
+
+    def _holds(self, step: Round) -> bool:
+        """Whether the rows of a batch stay in memory, for Same rounds to look at them again."""
+        rows = step.rows
+        return isinstance(rows, Next) and rows.keep and self._bytes(rows.n) <= KEPT_BYTES
+
+    def _bytes(self, n_rows: int) -> int:
+        return n_rows * self.source.info.n_features * self.source.dtype.itemsize
+
+    def _following(self, span: Span, step: Round) -> Iterator[Span]:
+        """What will be read after it, if the fit goes on as it did."""
+        n_rows = self._n_rows()
+        start, stop = (0, n_rows) if isinstance(step.rows, All) else self.batch
+        rest = spans(span[1], stop, self.block_rows)
+        if isinstance(step.rows, All):
+            return chain(rest, spans(0, stop, self.block_rows))
+        if isinstance(step.rows, Next) and step.rows.keep and not self._holds(step):
+            return rest  # the same again, or the next
+        n = step.rows.n if isinstance(step.rows, Next) else stop - start
+        if stop == n_rows and isinstance(step.rows, Next) and step.rows.wrap:
+            stop = 0
+        return chain(rest, spans(stop, min(stop + n, n_rows), self.block_rows))
 
     def _n_rows(self) -> int:
         return self._replayable("a pass over all rows").n_rows

@@ -37,9 +37,9 @@ class LocalRounds:
         self._in_memory = BESIDE_FILES_BYTES if cursor.reads_files else IN_MEMORY_BYTES
         self._plan, self._cursor = plan, cursor
         self._pool: ThreadPoolExecutor | None = None
-        # With a file, one thread computes while the calling one reads ahead.
-        if plan.n_threads > 1 or cursor.reads_files:
+        if plan.n_threads > 1:
             self._pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads))
+        cursor.read_ahead(stack)
 
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round: map over its blocks, combine, keep the columns that it writes."""

@@ -16,6 +16,8 @@ _MIN_ROWS, _MAX_ROWS = 256, 8192
 _SPARSE_ROWS = 4096
 _WORK_BYTES = 48 << 20
 _COLUMNS = 4  # a row has a weight and a few figures; coordinates, where there are, are narrower than the row
+AHEAD_BYTES = 64 << 20  # of rows of a file that are read before they are asked for
+KEPT_BYTES = 128 << 20  # of a batch of a file that rounds look at again
 BESIDE_FILES_BYTES = 32 << 20  # of a column in memory, where the rows themselves don't fit into it
 
 
@@ -88,6 +90,8 @@ def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     block = rows * (info.n_features + info.second_features) * info.dtype.itemsize
     # Two blocks in flight a thread, and what a map makes of them; statistics of a few D x W arrays.
     peak = 2 * n_threads * 3 * block + _WORK_BYTES
+    if on_disk:
+        peak += AHEAD_BYTES + KEPT_BYTES
     if info.n_rows is not None:
         width = _COLUMNS * np.dtype(np.float64).itemsize
         column = info.n_rows * width

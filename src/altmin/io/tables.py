@@ -17,6 +17,9 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.io.buffers import Buffers
+
+_CACHED_BYTES = 32 << 20
 SUFFIXES = (".npy", ".npz", ".parquet", ".zarr")
 
 
@@ -96,6 +99,14 @@ def read_at(handle: int, out: NDArray[Any], place: int, path: Path) -> None:
         view, place = view[count:], place + count
 
 
+def _memory_bytes() -> float:
+    """Of the machine; infinite where the system doesn't say."""
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):
+        return float("inf")
+
+
 class NpyRows(RowReader):
     """Rows of a C-ordered .npy array that begins at some offset of a file (also inside a stored .npz)."""
 
@@ -104,16 +115,32 @@ class NpyRows(RowReader):
         self._path = path
         self._handle = os.open(path, os.O_RDONLY)
         self._offset = offset
+        self._buffers = Buffers()
         self._close = weakref.finalize(self, os.close, self._handle)
         needed = offset + shape[0] * shape[1] * dtype.itemsize
+        self._beyond_memory = needed > _memory_bytes() / 2 and hasattr(os, "posix_fadvise")
+        self._cached = 0
         if os.fstat(self._handle).st_size < needed:
             raise TableError(f"X: {path} is truncated: {needed} bytes are announced")
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop, by positioned reads: threads don't get into each other's way."""
-        out = np.empty((stop - start, self.shape[1]), self.dtype)
-        read_at(self._handle, out, self._offset + start * self.shape[1] * self.dtype.itemsize, self._path)
+        out = self._buffers.empty((stop - start, self.shape[1]), self.dtype)
+        place = self._offset + start * self.shape[1] * self.dtype.itemsize
+        read_at(self._handle, out, place, self._path)
+        if self._beyond_memory:
+            self._pass_on(out.nbytes)
         return out
+
+
+    def _pass_on(self, size: int) -> None:
+        """Give pages back to the system every 32 MiB. A pass over the file would push its own beginning out of
+        the system's cache anyway, and taking ever new pages costs more than the disk (.5 against 3 GB/s).
+        """
+        self._cached += size
+        if self._cached >= _CACHED_BYTES:
+            os.posix_fadvise(self._handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            self._cached = 0
 
 
 class CompressedRows(RowReader):
