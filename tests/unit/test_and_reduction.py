@@ -21,7 +21,7 @@ def same_span(basis, rows):
     return np.linalg.norm(rows - (rows @ basis) @ basis.T) <= 1e-9 * np.linalg.norm(rows)
 
 
-@pytest.mark.parametrize("W", [40, 100, 400])
+@pytest.mark.parametrize("W", [40, 100, 400, 700])
 def test_the_span_of_data_without_noise_is_found(W):
     problem = make_dir(500, W, 6, concentration=1.0, random_state=0)
     view = state_of(problem.X).view
@@ -29,7 +29,7 @@ def test_the_span_of_data_without_noise_is_found(W):
     assert same_span(view.basis, problem.X)
 
 
-@pytest.mark.parametrize("W", [40, 100, 400])
+@pytest.mark.parametrize("W", [40, 100, 400, 700])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_data_with_noise_are_projected_onto_their_leading_directions(W, sparse):
     X = make_dir(500, W, 6, concentration=1.0, noise=1e-3, random_state=0).X
@@ -46,8 +46,9 @@ def test_without_a_proof_the_printed_algorithm_runs_on_the_data():
     assert exact.exact and exact.columns
 
 
-def test_outliers_do_not_turn_the_leading_directions():
-    problem = make_dir(500, 100, 6, concentration=1.0, noise=1e-3, random_state=0)
+@pytest.mark.parametrize("W", [100, 400, 700])
+def test_outliers_do_not_turn_the_leading_directions(W):
+    problem = make_dir(500, W, 6, concentration=1.0, noise=1e-3, random_state=0)
     X, rows = add_outliers(problem.X, 0.02, scale=10.0, random_state=0)
     view = state_of(X).view
     np.testing.assert_array_equal(view.dropped, rows)

@@ -5,7 +5,9 @@ Stages cost nothing in the number of features W once the data are written in coo
 - *Exactly.* A random sketch of the rows finds their span, and a pass proves that nothing is left over.
   If :math:`Y = S Q^T` with orthonormal Q (W x K), every stage on Y is the same stage on S.
 - *To rank D.* Data with noise are projected onto their D leading directions. This changes the
-  algorithm (the paper decodes in all W directions), for the better: the noise outside is gone.
+  algorithm (the paper decodes in all W directions), for the better: the noise outside is gone. The
+  directions of narrow rows come from their Gram matrix, in one pass; those of wide ones from subspace
+  iteration, in four.
 
 Before the second, gross outliers are screened out: a sample that takes a leading direction for itself
 (leverage), or that lies far outside the leading directions of the others, is left out of the fit and
@@ -34,6 +36,7 @@ from altmin.contract import Block, Concat, Max, Min, Round, Rows, Stats, record
 from altmin.kernels.gram import row_norms2, times, transpose_times
 
 _POWER_ROUNDS = 4
+_GRAM_WIDTHS = 8  # 2 W operations an entry, against 4 x 4 widths
 _SCREEN_ROUNDS = 6
 _OCTAVES = (-104, 24)  # of squared residuals relative to the mean square of a sample, 4 bins each
 COLUMNS = ("coordinates", "weight", "outside")
@@ -56,6 +59,7 @@ class View:
     turn: Any = None  # (K, D) leading directions of the kept samples, with ...
     values: Any = None  # ... their eigenvalues
     limit: float = np.inf  # squared residual above which a sample is dropped
+    gram: bool = False  # whether the leading directions come from the Gram matrix
     cleaned: bool = False  # whether the directions were found again without what was screened out
     dropped: Any = None  # row numbers of the samples that were screened out
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
@@ -88,8 +92,8 @@ class Reduction:
     def round(self, view: View, rows: Rows) -> Round:
         """The pass that this phase needs."""
         known = ("weight",) if view.cleaned else ()
-        if view.phase in ("sketch", "power"):
-            step = sketch_map if view.phase == "sketch" else power_map
+        if view.phase in ("sketch", "gram", "power"):
+            step = {"sketch": sketch_map, "gram": gram_map, "power": power_map}[view.phase]
             return Round(step, rows, name="subspace", reads=known)
         if view.phase == "complete":
             return Round(complete_map, rows, name="complete", holes=True)
@@ -119,6 +123,9 @@ class Reduction:
         match view.phase:
             case "sketch":
                 return self._sketched(view, stats["sketch"])
+            case "gram":
+                directions = np.linalg.eigh(stats["gram"].astype(np.float64))[1][:, : -self.width - 1 : -1]
+                return replace(view, phase="project", basis=np.ascontiguousarray(directions, dtype))
             case "power":
                 basis = np.linalg.qr(stats["power"].astype(np.float64))[0].astype(dtype)
                 view = replace(view, basis=basis, rounds=view.rounds + 1)
@@ -157,7 +164,15 @@ class Reduction:
             return replace(view, phase="ready")
         if W <= 2 * self.width:
             return replace(view, phase="project")
-        return self._power_start(view, W, sketch.dtype)
+        return self._leading_start(view, W, sketch.dtype)
+
+    def _leading_start(self, view: View, n_features: int, dtype: Any) -> View:
+        """The Gram matrix of dense rows gives their leading directions in one pass, and up to this width with
+        fewer operations than the passes of subspace iteration take.
+        """
+        if n_features <= _GRAM_WIDTHS * self.width:
+            return replace(view, phase="gram", basis=None, exact=False, gram=True)
+        return self._power_start(view, n_features, dtype)
 
     def _power_start(self, view: View, n_features: int, dtype: Any) -> View:
         # The directions are random but always the same: a fit has no seed unless its start has one.
@@ -172,7 +187,7 @@ class Reduction:
                 return replace(view, phase="ready", basis=None, exact=False)
             W = len(view.basis)
             if W > 2 * self.width:
-                return self._power_start(view, W, dtype)
+                return self._leading_start(view, W, dtype)
             return replace(view, phase="project", basis=None, exact=False)
         view = replace(view, exact=exact, columns=view.basis is not None)
         return replace(view, phase="ready" if self.rank is None else "moments")
@@ -188,7 +203,7 @@ class Reduction:
         if given_up or rounds >= _SCREEN_ROUNDS or stats["changed"] == 0:
             found_with_outliers = len(view.dropped) and view.basis is not None and not view.exact
             if found_with_outliers and not view.cleaned and view.completion is None:
-                return replace(view, phase="power", rounds=0, cleaned=True)
+                return replace(view, phase="gram" if view.gram else "power", rounds=0, cleaned=True)
             return replace(view, phase="turn")
         return replace(view, phase="judge")
 
@@ -214,6 +229,15 @@ def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
     signs = 2.0 * rng.integers(0, 2, (block.n_rows, algorithm.reduction.width), np.int8) - 1.0
     signs *= scale[:, None]
     return {"facts": _facts(block, w, norms), "sketch": transpose_times(signs.astype(block.X.dtype), block.X)}
+
+
+def gram_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """X'X of the kept samples."""
+    w = weights(block)
+    rows = block.X
+    if not np.all(w == 1.0):
+        rows = rows * np.sqrt(np.maximum(w, 0.0)).astype(rows.dtype)[:, None]
+    return {"facts": _facts(block, w, np.sqrt(row_norms2(block.X))), "gram": rows.T @ rows}
 
 
 def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -321,7 +345,7 @@ def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
 def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
     """What the first pass learns besides its own purpose."""
     w = np.abs(w)  # what was screened out counts as a sample
-    values = block.X.data if sp.issparse(block.X) else block.X[w > 0]
+    values = block.X.data if sp.issparse(block.X) else block.X if w.all() else block.X[w > 0]
     return {
         "count": float(w.sum()),
         "energy": float(w @ np.square(norms)),

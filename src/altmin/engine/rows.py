@@ -14,8 +14,9 @@ from altmin.contract import Block
 from altmin.engine.dask_source import DaskSource, collect_dask, map_dask
 from altmin.engine.finite import check_finite
 from altmin.engine.plan import Plan, make_plan
+from altmin.engine.read_ahead import ReadAhead, spans
 from altmin.engine.reduce import map_in_order
-from altmin.engine.sources import AnySource, Source, StreamSource
+from altmin.engine.sources import AnySource, Source, StreamSource, Table
 from altmin.engine.threads import one_thread
 
 
@@ -96,20 +97,30 @@ def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows
     with ExitStack() as stack:
         stack.enter_context(one_thread())
         pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
-        blocks = _blocks(source, plan.block_rows, n_rows)
-        for _, result in map_in_order(call, blocks, pool, 2 * plan.n_threads):
+        if isinstance(source, StreamSource):
+            tables = _pulled(source, plan)
+        else:
+            tables = _read(source, plan, n_rows, stack)
+        for _, result in map_in_order(call, _blocks(tables), pool, 2 * plan.n_threads):
             yield result
 
 
-def _blocks(source: AnySource, block_rows: int, n_rows: int) -> Iterator[Block]:
-    start = index = 0
-    while True:
-        if isinstance(source, StreamSource):
-            table = source.pull(block_rows)
-        else:
-            stop = min(start + block_rows, n_rows)
-            table = source.read(start, stop) if stop > start else None
-        if table is None:
-            return
+def _pulled(source: StreamSource, plan: Plan) -> Iterator[Table]:
+    while (table := source.pull(plan.block_rows)) is not None:
+        yield table
+
+
+def _read(source: Source, plan: Plan, n_rows: int, stack: ExitStack) -> Iterator[Table]:
+    """Rows of a file are fetched ahead."""
+    width = plan.n_features * plan.dtype.itemsize
+    reader = ReadAhead(source, plan.block_rows * width, stack) if source.on_disk else None
+    for span in spans(0, n_rows, plan.block_rows):
+        following = spans(span[1], n_rows, plan.block_rows)
+        yield reader.read(span, following) if reader else source.read(*span)
+
+
+def _blocks(tables: Iterator[Table]) -> Iterator[Block]:
+    start = 0
+    for index, table in enumerate(tables):
         yield Block(index, start, table.X, table.y, table.weight, table.second)
-        start, index = start + table.n_rows, index + 1
+        start += table.n_rows

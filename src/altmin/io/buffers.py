@@ -31,8 +31,8 @@ class Buffers:
         if size < _LEAST_BYTES:
             return np.empty(shape, dtype)
         memory = self._take(size)
-        # Views refer to this array, as what is below it is no array: so they keep it alive, and it the memory.
-        whole = np.frombuffer(memoryview(memory), dtype, count)
+        # Views refer to this array, as what is below it is no array: so it lives as long as they do.
+        whole = np.frombuffer(memory.data, dtype, count)
         weakref.finalize(whole, self._give_back, memory).atexit = False
         return whole.reshape(shape)
 

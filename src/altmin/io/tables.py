@@ -132,10 +132,11 @@ class NpyRows(RowReader):
             self._pass_on(out.nbytes)
         return out
 
-
     def _pass_on(self, size: int) -> None:
-        """Give pages back to the system every 32 MiB. A pass over the file would push its own beginning out of
-        the system's cache anyway, and taking ever new pages costs more than the disk (.5 against 3 GB/s).
+        """Give pages back to the system every 32 MiB.
+
+        A pass over the file would push its own beginning out of the system's cache anyway, and taking ever
+        new pages costs more than the disk (.5 against 3 GB/s).
         """
         self._cached += size
         if self._cached >= _CACHED_BYTES:
