@@ -1,6 +1,7 @@
 """Per-row columns belong to a checkpoint: they come back, and damaged ones are never used."""
 
 import os
+import tracemalloc
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from altmin.contract import Done, Round, record
 from altmin.engine import Settings, open_source, run
-from altmin.engine.checkpoint import CheckpointError
+from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved
+from altmin.engine.columns import DiskColumn
 
 X = np.random.default_rng(0).standard_normal((1000, 3))
 
@@ -80,3 +82,28 @@ def test_a_damaged_column_is_never_used(tmp_path):
 def test_old_versions_are_cleared_away(tmp_path):
     go(30, tmp_path)
     assert len(list(tmp_path.glob("column-level-*.altmin"))) <= 2
+
+
+def test_a_column_on_disk_stays_there(tmp_path):
+    """Written and read in parts: neither brings the column to memory."""
+    column = DiskColumn((800_000, 16), np.dtype(np.float64))  # 102 MB
+    for low in range(0, 800_000, 50_000):
+        column.write(low, np.full((50_000, 16), float(low)))
+    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    tracemalloc.start()
+    Checkpoint(tmp_path, "a problem", in_memory=1 << 20).write(saved, {"level": column})
+    _, found = Checkpoint(tmp_path, "a problem", in_memory=1 << 20).load()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert isinstance(found["level"], DiskColumn)
+    assert peak < 51e6  # five or six parts
+    assert np.array_equal(np.asarray(found["level"]), np.asarray(column))
+    assert len(list(tmp_path.glob("column-level-1-*.altmin"))) == 13
+
+
+def test_a_missing_part_of_a_column_is_damage(tmp_path):
+    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    Checkpoint(tmp_path, "a problem").write(saved, {"level": np.zeros((3_000_000,))})
+    (tmp_path / "column-level-1-1.altmin").unlink()
+    with pytest.raises(CheckpointError, match=r"column-level-1-1.altmin is missing"):
+        Checkpoint(tmp_path, "a problem").load()

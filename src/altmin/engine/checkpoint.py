@@ -19,10 +19,12 @@ import numpy as np
 import scipy
 
 from altmin.contract import record
+from altmin.engine.columns import IN_MEMORY_BYTES, Column, ColumnWriter
 from altmin.io.container import ContainerError, read_container, write_container
 from altmin.io.records import flatten
 
 _SHARE = 0.05  # of the time of a fit may go into writing checkpoints
+_PART_BYTES = 8 << 20  # of a column in one file: what is in memory while it is written or read
 
 
 class CheckpointError(ValueError):
@@ -62,11 +64,14 @@ class Checkpoint:
         Made if it doesn't exist.
     key : str
         The problem; checkpoints of another one are refused.
+    in_memory : int
+        Bytes up to which a column that is read is kept in memory.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], key: str) -> None:
+    def __init__(self, folder: str | os.PathLike[str], key: str, in_memory: int = IN_MEMORY_BYTES) -> None:
         self.folder = Path(folder)
         self.key = key
+        self._in_memory = in_memory
         self.folder.mkdir(parents=True, exist_ok=True)
         for unfinished in self.folder.glob(".*.altmin.*.tmp"):  # of a fit that was killed while it wrote
             unfinished.unlink(missing_ok=True)
@@ -75,9 +80,9 @@ class Checkpoint:
         self._turn = 0
         self._due = 0.0
 
-    def load(self) -> tuple[Saved, dict[str, np.ndarray]] | None:
+    def load(self) -> tuple[Saved, dict[str, Column]] | None:
         """The newest sound checkpoint with its columns, or None where there is none."""
-        found: list[tuple[int, int, Saved, dict[str, np.ndarray]]] = []
+        found: list[tuple[int, int, Saved, dict[str, Column]]] = []
         damage = []
         for turn in (0, 1):
             try:
@@ -116,7 +121,7 @@ class Checkpoint:
         for name, column in columns.items():
             if self._columns.get(name) is not column:
                 self._versions[name] = self._versions.get(name, 0) + 1
-                write_container(self._column_path(name, self._versions[name]), np.asarray(column), {})
+                self._write_column(name, self._versions[name], column)
                 self._columns[name] = column
         versions = {name: self._versions[name] for name in columns}
         meta = {"key": self.key, "numpy": np.__version__, "scipy": scipy.__version__}
@@ -127,25 +132,44 @@ class Checkpoint:
         end = time.perf_counter()
         self._due = end + (end - begin) / _SHARE
 
-    def _read_column(self, name: str, version: int) -> np.ndarray:
-        path = self._column_path(name, version)
+    def _write_column(self, name: str, version: int, column: Column) -> None:
+        """In parts of 8 MiB: a column that lives on disk doesn't come to memory as a whole."""
+        width = max(column.dtype.itemsize * int(np.prod(column.shape[1:], dtype=np.int64)), 1)
+        height = max(_PART_BYTES // width, 1)
+        meta = {"rows": len(column), "parts": max(-(-len(column) // height), 1)}
+        for part in range(meta["parts"]):
+            rows = np.asarray(column[part * height : (part + 1) * height])
+            write_container(self._column_path(name, version, part), rows, meta)
+
+    def _read_column(self, name: str, version: int) -> Column:
+        rows, meta = self._read_part(name, version, 0)
+        writer = ColumnWriter((name,), meta["rows"], self._in_memory)
+        writer.write({name: rows})
+        for part in range(1, meta["parts"]):
+            writer.write({name: self._read_part(name, version, part)[0]})
+        return writer.result()[name]
+
+    def _read_part(self, name: str, version: int, part: int) -> tuple[np.ndarray, dict[str, Any]]:
+        path = self._column_path(name, version, part)
         try:
-            column, _ = read_container(path)
+            rows, meta = read_container(path)
         except FileNotFoundError as error:
             raise ContainerError(f"{path} is missing") from error
-        return np.asarray(column)
+        if not isinstance(rows, np.ndarray) or {"rows", "parts"} - set(meta):
+            raise ContainerError(f"{path} is no column of a checkpoint")
+        return rows, meta
 
     def _forget_old_columns(self) -> None:
         for name, newest in self._versions.items():
             for path in self.folder.glob(f"column-{name}-*.altmin"):
-                if int(path.stem.rsplit("-", 1)[1]) < newest - 1:
+                if int(path.stem.split("-")[-2]) < newest - 1:
                     path.unlink(missing_ok=True)
 
     def _path(self, turn: int) -> Path:
         return self.folder / f"checkpoint-{turn}.altmin"
 
-    def _column_path(self, name: str, version: int) -> Path:
-        return self.folder / f"column-{name}-{version}.altmin"
+    def _column_path(self, name: str, version: int, part: int) -> Path:
+        return self.folder / f"column-{name}-{version}-{part}.altmin"
 
 
 def stream_position(folder: str | os.PathLike[str]) -> int:

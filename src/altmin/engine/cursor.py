@@ -9,8 +9,8 @@ from itertools import chain
 import numpy as np
 
 from altmin.contract import All, Block, Next, Round, Same, Take
-from altmin.engine.columns import Column
-from altmin.engine.plan import KEPT_BYTES
+from altmin.engine.columns import IN_MEMORY_BYTES, Column
+from altmin.engine.plan import BESIDE_FILES_BYTES, KEPT_BYTES
 from altmin.engine.read_ahead import ReadAhead, Span, spans
 from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, Table
 
@@ -52,6 +52,11 @@ class Cursor:
     def reads_files(self) -> bool:
         """Whether reading a block takes time that could be spent computing."""
         return isinstance(self.source, Source) and self.source.on_disk
+
+    @property
+    def column_bytes(self) -> int:
+        """Up to which a column stays in memory: less where the rows themselves don't."""
+        return BESIDE_FILES_BYTES if self.reads_files else IN_MEMORY_BYTES
 
     def read_ahead(self, stack: ExitStack) -> None:
         """Read files in a thread of their own, which ends with the stack."""

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
+from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
 from altmin.engine.dask_source import DaskSource
@@ -67,17 +68,17 @@ class DaskRounds:
         self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self._parts: dict[tuple[int, int], Any] = {}
         self._columns: Columns = {}
-        self._gathered: dict[str, tuple[Any, np.ndarray]] = {}
-        self._restored: dict[str, np.ndarray] = {}
+        self._gathered: dict[str, tuple[Any, Column]] = {}
+        self._restored: dict[str, Column] = {}
         self._writers: list[tuple[Algorithm, State, Round, int]] = []
 
     @property
-    def columns(self) -> dict[str, np.ndarray]:
-        """The columns, brought to the driver (for a checkpoint); each version travels once."""
+    def columns(self) -> dict[str, Column]:
+        """The columns, brought to the driver (for a checkpoint) group by group, once for each version."""
         return self._surviving(self._gather_columns, _no_watch)
 
     @columns.setter
-    def columns(self, columns: dict[str, np.ndarray]) -> None:
+    def columns(self, columns: dict[str, Column]) -> None:
         self._restored = columns
         groups = self._groups(0, self._source.n_rows)
         self._columns = {
@@ -88,11 +89,14 @@ class DaskRounds:
             for name, column in columns.items()
         }
 
-    def _gather_columns(self) -> dict[str, np.ndarray]:
+    def _gather_columns(self) -> dict[str, Column]:
         for name, groups in self._columns.items():
             if self._gathered.get(name, (None,))[0] is not groups:
-                parts = self._client.gather([groups[key] for key in sorted(groups)])
-                self._gathered[name] = groups, np.concatenate(parts)
+                n_rows = sum(high - low for low, high in groups)
+                writer = ColumnWriter((name,), n_rows, self._cursor.column_bytes)
+                for key in sorted(groups):
+                    writer.write({name: self._client.gather(groups[key])})
+                self._gathered[name] = groups, writer.result()[name]
         return {name: column for name, (_, column) in self._gathered.items()}
 
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:

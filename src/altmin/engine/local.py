@@ -9,10 +9,10 @@ from contextlib import ExitStack
 from typing import Any
 
 from altmin.contract import Algorithm, Block, Round, State, Stats
-from altmin.engine.columns import IN_MEMORY_BYTES, Column, ColumnWriter
+from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.finite import check_finite
-from altmin.engine.plan import BESIDE_FILES_BYTES, Plan
+from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree, map_in_order
 
 Watch = Callable[[float], None]
@@ -34,7 +34,6 @@ class LocalRounds:
 
     def __init__(self, plan: Plan, cursor: Cursor, stack: ExitStack) -> None:
         self.columns: dict[str, Column] = {}
-        self._in_memory = BESIDE_FILES_BYTES if cursor.reads_files else IN_MEMORY_BYTES
         self._plan, self._cursor = plan, cursor
         self._pool: ThreadPoolExecutor | None = None
         if plan.n_threads > 1:
@@ -52,7 +51,7 @@ class LocalRounds:
 
         tree = Tree()
         n_rows = self._cursor.rows_of(step)
-        writer = ColumnWriter(step.writes, n_rows, self._in_memory) if step.writes else None
+        writer = ColumnWriter(step.writes, n_rows, self._cursor.column_bytes) if step.writes else None
         total = max(math.ceil(n_rows / self._cursor.height(step)), 1)
         blocks = self._cursor.blocks(step, self.columns, number)
         for block, result in map_in_order(call, blocks, self._pool, 2 * self._plan.n_threads):

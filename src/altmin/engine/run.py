@@ -203,7 +203,7 @@ class _Run:
             return
         data = self.source.fingerprint() + (f" from row {settings.begin}" if settings.begin else "")
         key = problem_key(self.algorithm, self.plan.block_rows, data, settings.seed)
-        self.checkpoint = Checkpoint(settings.checkpoint, key)
+        self.checkpoint = Checkpoint(settings.checkpoint, key, self.cursor.column_bytes)
         found = self.checkpoint.load()
         if found:
             saved, self.rounds.columns = found

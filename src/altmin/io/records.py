@@ -68,40 +68,41 @@ def flatten(tree: Any) -> tuple[Any, list[np.ndarray]]:
         The arrays, in the order of their numbers.
     """
     arrays: list[np.ndarray] = []
+    return _flatten(tree, arrays), arrays
 
+
+def _flatten(node: Any, arrays: list[np.ndarray]) -> Any:
+    # Functions of the module: one inside another that calls itself would keep the arrays alive.
     def store(array: np.ndarray) -> int:
         arrays.append(array)
         return len(arrays) - 1
 
-    def walk(node: Any) -> Any:
-        if isinstance(node, np.generic):
-            return {"$": "scalar", "array": store(np.asarray(node))}
-        if isinstance(node, float) and not np.isfinite(node):
-            return {"$": "float", "value": repr(node)}
-        if isinstance(node, _PLAIN):
-            return node
-        if isinstance(node, np.ndarray):
-            if node.dtype == object:
-                raise TypeError("an array of Python objects cannot be stored without pickle")
-            return {"$": "array", "array": store(node)}
-        if sp.issparse(node):
-            csr = sp.csr_array(node)
-            parts = [store(part) for part in (csr.data, csr.indices, csr.indptr)]
-            return {"$": "csr", "arrays": parts, "shape": list(csr.shape)}
-        if dataclasses.is_dataclass(node) and _name(type(node)) in _REGISTRY:
-            fields = {f.name: walk(getattr(node, f.name)) for f in dataclasses.fields(node)}
-            return {"$": "record", "type": _name(type(node)), "fields": fields}
-        if isinstance(node, tuple):
-            return {"$": "tuple", "items": [walk(item) for item in node]}
-        if isinstance(node, list):
-            return [walk(item) for item in node]
-        if isinstance(node, dict):
-            if not all(isinstance(key, str) for key in node):
-                raise TypeError("only dicts with string keys can be stored")
-            return {"$": "dict", "items": {key: walk(value) for key, value in node.items()}}
-        raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
-
-    return walk(tree), arrays
+    if isinstance(node, np.generic):
+        return {"$": "scalar", "array": store(np.asarray(node))}
+    if isinstance(node, float) and not np.isfinite(node):
+        return {"$": "float", "value": repr(node)}
+    if isinstance(node, _PLAIN):
+        return node
+    if isinstance(node, np.ndarray):
+        if node.dtype == object:
+            raise TypeError("an array of Python objects cannot be stored without pickle")
+        return {"$": "array", "array": store(node)}
+    if sp.issparse(node):
+        csr = sp.csr_array(node)
+        parts = [store(part) for part in (csr.data, csr.indices, csr.indptr)]
+        return {"$": "csr", "arrays": parts, "shape": list(csr.shape)}
+    if dataclasses.is_dataclass(node) and _name(type(node)) in _REGISTRY:
+        fields = {f.name: _flatten(getattr(node, f.name), arrays) for f in dataclasses.fields(node)}
+        return {"$": "record", "type": _name(type(node)), "fields": fields}
+    if isinstance(node, tuple):
+        return {"$": "tuple", "items": [_flatten(item, arrays) for item in node]}
+    if isinstance(node, list):
+        return [_flatten(item, arrays) for item in node]
+    if isinstance(node, dict):
+        if not all(isinstance(key, str) for key in node):
+            raise TypeError("only dicts with string keys can be stored")
+        return {"$": "dict", "items": {key: _flatten(value, arrays) for key, value in node.items()}}
+    raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
 
 
 def restore(structure: Any, arrays: list[np.ndarray]) -> Any:
@@ -119,32 +120,32 @@ def restore(structure: Any, arrays: list[np.ndarray]) -> Any:
     object
         The tree. A structure that :func:`flatten` cannot have written raises ValueError.
     """
-
-    def walk(node: Any) -> Any:
-        if isinstance(node, list):
-            return [walk(item) for item in node]
-        if not isinstance(node, dict):
-            return node
-        kind = node.get("$")
-        if kind == "array":
-            return arrays[node["array"]]
-        if kind == "scalar":
-            return arrays[node["array"]][()]
-        if kind == "float":
-            return float(node["value"])
-        if kind == "csr":
-            parts = tuple(arrays[number] for number in node["arrays"])
-            return sp.csr_array(parts, shape=tuple(node["shape"]))
-        if kind == "tuple":
-            return tuple(walk(item) for item in node["items"])
-        if kind == "dict":
-            return {str(key): walk(value) for key, value in node["items"].items()}
-        if kind == "record":
-            cls = _find(node["type"])
-            return cls(**{key: walk(value) for key, value in node["fields"].items()})
-        raise ValueError(f"unknown node {kind!r}")
-
     try:
-        return walk(structure)
+        return _restore(structure, arrays)
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise ValueError(f"the structure of the file is damaged: {error}") from error
+
+
+def _restore(node: Any, arrays: list[np.ndarray]) -> Any:
+    if isinstance(node, list):
+        return [_restore(item, arrays) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kind = node.get("$")
+    if kind == "array":
+        return arrays[node["array"]]
+    if kind == "scalar":
+        return arrays[node["array"]][()]
+    if kind == "float":
+        return float(node["value"])
+    if kind == "csr":
+        parts = tuple(arrays[number] for number in node["arrays"])
+        return sp.csr_array(parts, shape=tuple(node["shape"]))
+    if kind == "tuple":
+        return tuple(_restore(item, arrays) for item in node["items"])
+    if kind == "dict":
+        return {str(key): _restore(value, arrays) for key, value in node["items"].items()}
+    if kind == "record":
+        cls = _find(node["type"])
+        return cls(**{key: _restore(value, arrays) for key, value in node["fields"].items()})
+    raise ValueError(f"unknown node {kind!r}")
