@@ -175,9 +175,9 @@ class DaskRounds:
         joined = self._joined(sums)
         tree = Tree()
         try:
-            for index, future in enumerate(joined):
-                self._await(future, index / len(joined), watch)
-                for level, stats in aligned(future.result()):
+            self._await(joined, watch)
+            for sums_of_group in client.gather(joined):  # all at once: a call for each took 9 ms
+                for level, stats in aligned(sums_of_group):
                     tree.push(stats, level)
         except BaseException:
             client.cancel([*joined, *sums, *tasks])
@@ -198,17 +198,20 @@ class DaskRounds:
             sums = [self._client.submit(join_sums, *run, pure=False) for run in runs]
         return sums
 
-    def _await(self, future: Any, share: float, watch: Watch) -> None:
+    def _await(self, futures: list[Any], watch: Watch) -> None:
+        """Until all are done or one has failed."""
         from distributed import TimeoutError as NotYet
         from distributed import wait
 
-        while not future.done():
-            watch(share)
+        while pending := [future for future in futures if not future.done()]:
+            watch(1 - len(pending) / len(futures))
+            if any(future.status in ("error", "cancelled") for future in futures):
+                return
             try:
-                wait(future, timeout=_POLL_SECONDS)
+                wait(pending, timeout=_POLL_SECONDS)
             except NotYet:
                 continue
-        watch(share)
+        watch(1.0)
 
     def _groups(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Row bounds of the tasks: aligned subtrees, at most eight tasks a worker."""
