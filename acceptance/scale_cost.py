@@ -41,11 +41,12 @@ def _run(n: int, W: int, D: int, workers: int) -> dict[str, float]:
     """Median seconds of a stage, bytes of a round as they are pickled, growth of a worker."""
     sent: list[int] = []
     came: list[int] = []
-    scatter, result = Client.scatter, dask_rounds.aligned
+    submit, result = Client.submit, dask_rounds.aligned
 
-    def counted_scatter(self: Any, data: Any, **options: Any) -> Any:
-        sent.append(len(pickle.dumps(data[:2])) * workers)
-        return scatter(self, data, **options)
+    def counted_submit(self: Any, call: Any, *arguments: Any, **options: Any) -> Any:
+        if call is dask_rounds._together:  # the state: every worker gets it
+            sent.append(len(pickle.dumps(arguments[:2])) * workers)
+        return submit(self, call, *arguments, **options)
 
     def counted_result(tree: Any) -> Any:
         came.append(len(pickle.dumps(tree)))
@@ -61,11 +62,11 @@ def _run(n: int, W: int, D: int, workers: int) -> dict[str, float]:
         tiny = [dask.delayed(_rows)(number, 600, 8) for number in range(16)]
         AND(2, init=start[:2, :8], thresholds=(0.1, 1.01), max_iter=2, trim=None).fit(tiny)  # imports
         before = max(client.run(_resident).values())
-        dask_rounds.aligned, Client.scatter = counted_result, counted_scatter
+        dask_rounds.aligned, Client.submit = counted_result, counted_submit
         try:
             model = AND(D, init=start, thresholds=(0.1, 1.01), max_iter=ROUNDS, trim=None).fit(blocks)
         finally:
-            dask_rounds.aligned, Client.scatter = result, scatter
+            dask_rounds.aligned, Client.submit = result, submit
         grown = max(client.run(_resident).values()) - before
     stages = np.diff([row["seconds"] for row in model.history_])
     return {

@@ -88,14 +88,19 @@ def _cluster(n_workers: int = 2) -> Iterator[Client]:
         yield client
 
 
+FOLDER = tempfile.TemporaryDirectory()
+
+
 def _by_tasks(family: Family) -> list[Any]:
-    """Blocks of uneven heights that tasks make: a lost worker's share is made again."""
-    X, _ = family.make()
+    """Blocks of uneven heights that tasks read from a file: a lost worker's share is read again."""
+    X, y = family.make()
+    path = Path(FOLDER.name) / f"{family.make.__name__}.npy"
+    np.save(path, X)
     cuts = np.unique(np.concatenate([[0, 1, 700], np.arange(5000, len(X), 5000), [len(X)]]))
 
     def block(low: int, high: int) -> Any:
-        X, y = family.make()  # stands for reading a file
-        return X[low:high] if y is None else (X[low:high], y[low:high])
+        rows = np.array(np.load(path, mmap_mode="r")[low:high])
+        return rows if y is None else (rows, y[low:high])
 
     return [dask.delayed(block, pure=False)(int(low), int(high)) for low, high in pairwise(cuts)]
 
@@ -112,9 +117,9 @@ def _entries_that_differ(a: Any, b: Any, names: tuple[str, ...]) -> int:
 @promise
 def the_same_bits_on_a_cluster() -> Iterator[Figure]:
     """Four families on LocalCluster(n_workers=2): the same bits as in memory on the same grid."""
-    with _cluster() as client:
-        for name, family in FAMILIES.items():
-            here = family.fit(*family.make())
+    for name, family in FAMILIES.items():
+        here = family.fit(*family.make())
+        with _cluster():
             for held, given in {
                 "dask array": _held_by_driver(family),
                 "delayed blocks": (_by_tasks(family), None),
@@ -122,7 +127,7 @@ def the_same_bits_on_a_cluster() -> Iterator[Figure]:
                 there = family.fit(*given)
                 differ = _entries_that_differ(here, there, family.attributes)
                 yield Figure(f"{name}, {held}: entries that differ", differ, at_most=0)
-            client.restart()
+    with _cluster():
         yield from _batches_of_a_file()
 
 
@@ -143,7 +148,7 @@ def _batches_of_a_file() -> Iterator[Figure]:
 
 def _fit_and_kill(client: Client, family: Family, given: Any, delay: float) -> tuple[Any, bool]:
     """Fit while one worker is killed after ``delay`` seconds; whether it died before the fit ended."""
-    pids = _workers(client)
+    pids = list(client.run(os.getpid).values())
     victim = pids[np.random.default_rng().integers(len(pids))]
     ended = threading.Event()
     hit: list[bool] = []
@@ -161,41 +166,27 @@ def _fit_and_kill(client: Client, family: Family, given: Any, delay: float) -> t
     return model, hit[0]
 
 
-def _workers(client: Client) -> list[int]:
-    """Process numbers of two workers that live: the scheduler may not know yet of one that died."""
-    while True:
-        with contextlib.suppress(OSError):  # its connection is closed
-            pids = list(client.run(os.getpid).values())
-            if len(pids) == 2:
-                return pids
-        time.sleep(0.2)
-
-
 @promise
 def killed_workers_change_nothing() -> Iterator[Figure]:
     """A worker killed (SIGKILL) at 10 random instants over the families: the same bits, no intervention."""
     rng = np.random.default_rng()
     counts = {"tasks": [0, 0], "driver": [0, 0]}
-    with _cluster() as client:
-        spans: dict[Any, float] = {}
-        wanted = {}
-        for name, family in FAMILIES.items():
-            wanted[name] = family.fit(*family.make())
-        turn = 0
-        while sum(n for n, _ in counts.values()) < 10:
-            name = list(FAMILIES)[turn % len(FAMILIES)]
-            held = ("tasks", "driver")[(turn // len(FAMILIES) + turn) % 2]
-            family = FAMILIES[name]
+    wanted = {name: family.fit(*family.make()) for name, family in FAMILIES.items()}
+    turn = 0
+    while sum(n for n, _ in counts.values()) < 10:
+        name = list(FAMILIES)[turn % len(FAMILIES)]
+        held = ("tasks", "driver")[(turn // len(FAMILIES) + turn) % 2]
+        family = FAMILIES[name]
+        with _cluster() as client:  # its own: the kill falls on a cluster that is whole
             given = (_by_tasks(family), None) if held == "tasks" else _held_by_driver(family)
-            if (name, held) not in spans:
-                begin = time.perf_counter()
-                family.fit(*given)
-                spans[name, held] = time.perf_counter() - begin
-            model, hit = _fit_and_kill(client, family, given, rng.uniform(0.05, 0.95) * spans[name, held])
-            turn += hit
-            if hit:
-                counts[held][0] += 1
-                counts[held][1] += _entries_that_differ(model, wanted[name], family.attributes) == 0
+            begin = time.perf_counter()
+            family.fit(*given)
+            span = time.perf_counter() - begin
+            model, hit = _fit_and_kill(client, family, given, rng.uniform(0.05, 0.95) * span)
+        turn += hit
+        if hit:
+            counts[held][0] += 1
+            counts[held][1] += _entries_that_differ(model, wanted[name], family.attributes) == 0
     for held, (killed, equal) in counts.items():
         where = "data read in tasks" if held == "tasks" else "data held by the driver"
         yield Figure(f"the same bits, of {killed} kills, {where}", equal, at_least=killed)

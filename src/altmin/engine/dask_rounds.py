@@ -3,17 +3,17 @@
 A task reduces an aligned subtree of 2^j blocks, the least j that gives at most eight tasks a worker; its
 result enters the driver's tree at level j, on large clusters after workers have joined aligned runs of them.
 So the additions are those of a local run on the same grid, and the bits too. Tasks are pure and their data
-can be loaded again, so the scheduler runs them anew after a worker was lost. Where the broadcast state or a
-column was lost with it, the driver sends the state again, has the columns made again by the rounds that wrote
-them, and retries the round.
+can be loaded again, so the scheduler runs them anew after a worker was lost. Where a column was lost with it,
+the driver has the columns made again by the rounds that wrote them, and retries the round.
 """
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, wait
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -35,6 +35,7 @@ _FAN_IN = 8
 _RETRIES = 5
 _REPLAYED = 32  # rounds at most that are run again to make lost columns
 _POLL_SECONDS = 0.2
+_SENDING_SECONDS = 60
 
 T = TypeVar("T")
 
@@ -82,10 +83,7 @@ class DaskRounds:
         self._restored = columns
         groups = self._groups(0, self._source.n_rows)
         self._columns = {
-            name: {
-                (low, high): self._client.scatter(np.asarray(column[low:high]), hash=False)
-                for low, high in groups
-            }
+            name: {(low, high): self._send(np.asarray(column[low:high])) for low, high in groups}
             for name, column in columns.items()
         }
 
@@ -95,7 +93,7 @@ class DaskRounds:
                 n_rows = sum(high - low for low, high in groups)
                 writer = ColumnWriter((name,), n_rows, self._cursor.column_bytes)
                 for key in sorted(groups):
-                    writer.write({name: self._client.gather(groups[key])})
+                    writer.write({name: self._collect([groups[key]], _no_watch)[0]})
                 self._gathered[name] = groups, writer.result()[name]
         return {name: column for name, (_, column) in self._gathered.items()}
 
@@ -158,8 +156,13 @@ class DaskRounds:
         number: int,
         watch: Watch,
     ) -> tuple[Stats, Columns]:
+        import dask
+
         client = self._client
-        shared = client.scatter((algorithm, state, step), broadcast=True, hash=False)
+        # A task rather than a broadcast: the scheduler makes it again where a worker took it along, while a
+        # broadcast to a worker that has just died never ends.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+            shared = client.submit(_together, algorithm, state, step, pure=False)
         check = self._cursor.unchecked(span[1])
         groups = self._groups(*span)
         tasks = []
@@ -175,8 +178,7 @@ class DaskRounds:
         joined = self._joined(sums)
         tree = Tree()
         try:
-            self._await(joined, watch)
-            for sums_of_group in client.gather(joined):  # all at once: a call for each took 9 ms
+            for sums_of_group in self._collect(joined, watch):
                 for level, stats in aligned(sums_of_group):
                     tree.push(stats, level)
         except BaseException:
@@ -198,20 +200,37 @@ class DaskRounds:
             sums = [self._client.submit(join_sums, *run, pure=False) for run in runs]
         return sums
 
-    def _await(self, futures: list[Any], watch: Watch) -> None:
-        """Until all are done or one has failed."""
-        from distributed import TimeoutError as NotYet
-        from distributed import wait
+    def _collect(self, futures: list[Any], watch: Watch) -> list[Any]:
+        """Results of all of them, in one call (one for each takes 9 ms), watched while they are computed."""
 
-        while pending := [future for future in futures if not future.done()]:
-            watch(1 - len(pending) / len(futures))
-            if any(future.status in ("error", "cancelled") for future in futures):
-                return
-            try:
-                wait(pending, timeout=_POLL_SECONDS)
-            except NotYet:
-                continue
-        watch(1.0)
+        def check() -> None:
+            watch(sum(future.done() for future in futures) / len(futures))
+            # A gather that has begun doesn't notice what was lost for good with a worker.
+            if any(future.status == "cancelled" for future in futures):
+                raise CancelledError
+
+        return list(self._finish(self._client.gather(futures, asynchronous=True), check))
+
+    def _send(self, data: Any) -> Any:
+        """Data to some worker; a future."""
+        begun = time.monotonic()
+
+        def check() -> None:
+            if time.monotonic() - begun > _SENDING_SECONDS:  # to one that died meanwhile: it never ends
+                raise CancelledError
+
+        return self._finish(self._client.scatter(data, hash=False, asynchronous=True), check)
+
+    def _finish(self, call: Any, check: Callable[[], None]) -> Any:
+        """Result of an asynchronous call; ``check`` is run while it takes its time, and may raise."""
+        coming = asyncio.run_coroutine_threadsafe(call, self._client.loop.asyncio_loop)
+        try:
+            while not coming.done():
+                check()
+                wait([coming], timeout=_POLL_SECONDS)
+            return coming.result()
+        finally:
+            coming.cancel()
 
     def _groups(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Row bounds of the tasks: aligned subtrees, at most eight tasks a worker."""
@@ -248,7 +267,7 @@ def reduce_group(
     Parameters
     ----------
     shared : (algorithm, state, round)
-        Broadcast.
+        The same for all groups.
     data : Table or None
         The rows; None where columns suffice.
     columns : dict
@@ -326,6 +345,10 @@ def _table(names: list[str], *arrays: Any, dtype: str) -> Table:
     return Table(**dict(zip(names, arrays, strict=True))).each(
         lambda part: clean_rows(np.asarray(part), np.dtype(dtype))
     )
+
+
+def _together(*parts: Any) -> tuple[Any, ...]:
+    return parts
 
 
 def _first(result: tuple[Any, Any]) -> Any:
