@@ -142,7 +142,7 @@ def test_a_fit_from_disk_gives_the_same_bits(tmp_path):
 
 def test_columns_of_a_fit_from_disk_live_on_disk(tmp_path, monkeypatch):
     from altmin import AND
-    from altmin.engine import columns, local
+    from altmin.engine import columns, cursor
 
     rows = np.abs(X)
     np.save(tmp_path / "x.npy", rows)
@@ -154,7 +154,7 @@ def test_columns_of_a_fit_from_disk_live_on_disk(tmp_path, monkeypatch):
         made.append(allocate(self, shape, dtype))
         return made[-1]
 
-    monkeypatch.setattr(local, "BESIDE_FILES_BYTES", 100)
+    monkeypatch.setattr(cursor, "BESIDE_FILES_BYTES", 100)
     monkeypatch.setattr(columns.ColumnWriter, "_allocate", watched)
     there = AND(3, max_iter=5, checkpoint=tmp_path / "state").fit(tmp_path / "x.npy")
     assert made and all(isinstance(column, columns.DiskColumn) for column in made)

@@ -103,8 +103,8 @@ def mean_map(algorithm: Any, state: Any, block: Block) -> Stats:
         raise ValueError("the blocks of X bring no target y: give tuples (X, y), or y beside X")
     weight = weights_of(block)
     seen = weight > 0
-    X, y = block.X[seen], block.y[seen].astype(np.float64)
-    w = weight[seen]
+    X, y, w = (block.X, block.y, weight) if seen.all() else (block.X[seen], block.y[seen], weight[seen])
+    y = y.astype(np.float64)
     low, high = _extremes(X)
     return {
         "n": float(w.sum()),

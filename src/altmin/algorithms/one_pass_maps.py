@@ -6,7 +6,6 @@ from memory once a round, and what is made of it never leaves the cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.moments import weights_of
 from altmin.algorithms.quadratic import Quadratic
 from altmin.contract import Block, Stats
-from altmin.kernels.quadratic_rows import residual_rows
+from altmin.kernels.quadratic_rows import residual_rows, sweep_rows
 
 _SLICE_BYTES = 256 << 10
 _LANES = (
@@ -50,18 +49,16 @@ def v_map(algorithm: Any, state: Any, block: Block) -> Stats:
 def score_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Losses of the current, the safe and the linear model."""
     width = 2 * state.model.U.shape[1] + 1
-    target = _target(state, block)
-    losses = np.zeros(3)
-    w = weights_of(block)
-    for rows, P, offset in _products(state, block):
-        P[:, : len(offset)] -= offset
-        y = target[rows]
-        left = (
-            _residual(algorithm, state.model, y, P[:, :width]),
-            _residual(algorithm, state.safe, y, P[:, width : 2 * width]),
-            y - P[:, 2 * width],
-        )
-        losses += [float(w[rows] @ np.square(r, dtype=np.float64)) for r in left]
+    target, w = _target(state, block), weights_of(block)
+    factors, offset = _factors(state, block)
+    P = np.asarray(block.X @ factors)
+    P[:, : len(offset)] -= offset
+    left = (
+        _residual(algorithm, state.model, target, P[:, :width]),
+        _residual(algorithm, state.safe, target, P[:, width : 2 * width]),
+        target - P[:, 2 * width],
+    )
+    losses = np.array([float(w @ np.square(r, dtype=np.float64)) for r in left])
     return {"n": float(w.sum()), "losses": losses}
 
 
@@ -77,14 +74,17 @@ def _pass(
     linear = np.empty_like(target)
     weight = np.empty(0, dtype=target.dtype) if block.weight is None else block.weight.astype(target.dtype)
     constant = target.dtype.type(state.model.level - state.model.trace if algorithm.intercept else 0.0)
-    B = np.zeros((_slice_rows(state, block), _even(width, block)), dtype=target.dtype)
-    back, sums = np.zeros((B.shape[1], d)), np.zeros(width)
-    for rows, P, offset in _products(state, block):
-        out = B[: len(P)]
-        residual_rows(
-            P, offset, target[rows], weight[rows], k, first, constant, r[rows], linear[rows], out, sums
+    back, sums = np.zeros((_even(width, block), d)), np.zeros(width)
+    factors, offset = _factors(state, block)
+    if sp.issparse(block.X):
+        P, B = np.asarray(block.X @ factors), np.zeros((block.n_rows, width), dtype=target.dtype)
+        residual_rows(P, offset, target, weight, k, first, constant, r, linear, B, sums)
+        back += np.asarray(block.X.T @ B).T
+    else:
+        height = _slice_rows(state, block)
+        sweep_rows(
+            block.X, factors, offset, target, weight, k, first, constant, height, r, linear, back, sums
         )
-        back += _transpose_times(out, block.X, rows)
     back = back[:width]
     n = float(block.n_rows if block.weight is None else block.weight.sum(dtype=np.float64))
     stats = {"n": n, "B": np.ascontiguousarray(back.T), "sums": sums}
@@ -95,21 +95,12 @@ def _pass(
     return stats, r, linear
 
 
-def _products(state: Any, block: Block) -> Iterator[tuple[slice, NDArray[Any], NDArray[Any]]]:
-    """X times the factors, slice by slice (the array is used again), and what centring takes off."""
-    dtype = block.X.dtype
+def _factors(state: Any, block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
+    """What X is multiplied with, and what centring takes off the product."""
     d, width = state.factors.shape
-    factors = np.zeros((d, _even(width, block)), dtype=dtype)
+    factors = np.zeros((d, _even(width, block)), dtype=block.X.dtype)
     factors[:, :width] = state.factors
-    offset = (state.lens.centre @ state.factors).astype(dtype)
-    if sp.issparse(block.X):
-        yield slice(0, block.n_rows), np.asarray(block.X @ factors), offset
-        return
-    height = _slice_rows(state, block)
-    held = np.empty((height, factors.shape[1]), dtype=dtype)
-    for low in range(0, block.n_rows, height):
-        rows = slice(low, min(low + height, block.n_rows))
-        yield rows, np.matmul(block.X[rows], factors, out=held[: rows.stop - low]), offset
+    return factors, (state.lens.centre @ state.factors).astype(block.X.dtype)
 
 
 def _even(width: int, block: Block) -> int:
@@ -118,8 +109,6 @@ def _even(width: int, block: Block) -> int:
 
 
 def _slice_rows(state: Any, block: Block) -> int:
-    if sp.issparse(block.X):
-        return max(block.n_rows, 1)
     width = max(block.X.shape[1], state.factors.shape[1]) * block.X.dtype.itemsize
     return max(min(_SLICE_BYTES // width, block.n_rows), 32)
 
@@ -136,9 +125,3 @@ def _residual(algorithm: Any, model: Quadratic, target: NDArray[Any], P: NDArray
     if algorithm.intercept:
         r -= r.dtype.type(model.level - model.trace)
     return r
-
-
-def _transpose_times(B: NDArray[Any], X: Any, rows: slice) -> NDArray[Any]:
-    if sp.issparse(X):
-        return np.asarray(X.T @ B).T
-    return B.T @ X[rows]

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from itertools import chain
 
 import numpy as np
+from numpy.typing import NDArray
 
 from altmin.contract import All, Block, Next, Round, Same, Take
 from altmin.engine.columns import IN_MEMORY_BYTES, Column
@@ -29,6 +30,7 @@ class Cursor:
         self.kept: Table | None = None
         self._reader: ReadAhead | None = None
         self._held: dict[Span, Table] = {}
+        self._sample: tuple[NDArray[np.intp], list[tuple[NDArray[np.intp], Table]]] | None = None
         self._before = (self.position, self.epoch, self.batch)
 
     def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
@@ -113,9 +115,7 @@ class Cursor:
         key = (self.seed, round_number)
         rows = step.rows
         if isinstance(rows, Take):
-            for index, low in enumerate(range(0, len(rows.ids), self.block_rows)):
-                ids = rows.ids[low : low + self.block_rows]
-                table = self._replayable("a sample of rows").take(ids)
+            for index, (ids, table) in enumerate(self._sample_of(rows.ids)):
                 found = {name: columns[name][ids] for name in step.reads}
                 yield self._block(index, int(ids[0]), table, found, key, ids)
             return
@@ -125,6 +125,19 @@ class Cursor:
             found = {name: columns[name][low:high] for name in step.reads}
             table = self._read((low, high), step) if step.needs_data else Table(None)
             yield self._block(index, low, table, found, key)
+
+    def _sample_of(self, ids: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:
+        """Blocks of a sample. It is gathered once: rounds look at the same one again and again."""
+        if self._sample and np.array_equal(self._sample[0], ids):
+            yield from self._sample[1]
+            return
+        source, blocks = self._replayable("a sample of rows"), []
+        for low, high in spans(0, len(ids), self.block_rows):
+            block = ids[low:high], source.take(ids[low:high])
+            if self._bytes(len(ids)) <= KEPT_BYTES:
+                blocks.append(block)
+            yield block
+        self._sample = (ids, blocks) if blocks else None
 
     def _advance(self, rows: Next) -> None:
         """Move the window of the stream on by one batch."""

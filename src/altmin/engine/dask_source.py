@@ -24,7 +24,6 @@ class DaskSource(Source):
         self.dtype = float_dtype(table.X)
         self.pieces = [table]
         self.bounds = np.array([0, int(table.X.shape[0])])
-        self._taken: tuple[NDArray[np.intp], Table] | None = None
 
     @property
     def info(self) -> Info:
@@ -42,10 +41,8 @@ class DaskSource(Source):
         return self._compute(self.table.rows(slice(start, stop)))
 
     def take(self, ids: NDArray[np.intp]) -> Table:
-        """The rows with these numbers, computed; the last sample is kept, as rounds look at it again."""
-        if self._taken is None or not np.array_equal(self._taken[0], ids):
-            self._taken = ids, self._compute(self.table.rows(ids))
-        return self._taken[1]
+        """The rows with these numbers, computed."""
+        return self._compute(self.table.rows(ids))
 
     def _compute(self, part: Table) -> Table:
         import dask

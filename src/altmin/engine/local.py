@@ -54,7 +54,7 @@ class LocalRounds:
         writer = ColumnWriter(step.writes, n_rows, self._cursor.column_bytes) if step.writes else None
         total = max(math.ceil(n_rows / self._cursor.height(step)), 1)
         blocks = self._cursor.blocks(step, self.columns, number)
-        for block, result in map_in_order(call, blocks, self._pool, 2 * self._plan.n_threads):
+        for block, result in map_in_order(call, blocks, self._pool, self._plan.in_flight):
             watch((block.index + 1) / total)
             if writer:
                 result, parts = result

@@ -15,6 +15,7 @@ _BLOCK_BYTES = 2 << 20
 _MIN_ROWS, _MAX_ROWS = 256, 8192
 _SPARSE_ROWS = 4096
 _WORK_BYTES = 48 << 20
+_IN_FLIGHT = 32
 _COLUMNS = 4  # a row has a weight and a few figures; coordinates, where there are, are narrower than the row
 AHEAD_BYTES = 64 << 20  # of rows of a file that are read before they are asked for
 KEPT_BYTES = 128 << 20  # of a batch of a file that rounds look at again
@@ -37,12 +38,25 @@ class Plan:
     n_threads: int
     peak_bytes: int
 
+    @property
+    def in_flight(self) -> int:
+        """Blocks that are handed to threads before the first result is taken.
+
+        Enough that threads don't wait for the one that hands them out, which has no core of its own.
+        """
+        return in_flight(self.n_threads)
+
     def __str__(self) -> str:
         rows = "a stream" if self.n_rows is None else f"{self.n_rows:,} rows"
         return (
             f"{rows} x {self.n_features:,} features, {self.dtype}: blocks of {self.block_rows:,} rows, "
             f"{self.n_threads} thread(s), up to {self.peak_bytes / 2**20:,.0f} MiB besides the data"
         )
+
+
+def in_flight(n_threads: int) -> int:
+    """Eight blocks a thread where there are few, two where there are many."""
+    return max(2 * n_threads, min(8 * n_threads, _IN_FLIGHT))
 
 
 def block_rows(info: Info) -> int:
@@ -88,8 +102,8 @@ def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     rows = block_rows(info)
     n_threads = allowed_threads(n_jobs)
     block = rows * (info.n_features + info.second_features) * info.dtype.itemsize
-    # Two blocks in flight a thread, and what a map makes of them; statistics of a few D x W arrays.
-    peak = 2 * n_threads * 3 * block + _WORK_BYTES
+    # Blocks in flight, and what maps make of those that they work on; statistics of a few D x W arrays.
+    peak = (in_flight(n_threads) + 4 * n_threads) * block + _WORK_BYTES
     if on_disk:
         peak += AHEAD_BYTES + KEPT_BYTES
     if info.n_rows is not None:

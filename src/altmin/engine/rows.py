@@ -101,7 +101,7 @@ def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows
             tables = _pulled(source, plan)
         else:
             tables = _read(source, plan, n_rows, stack)
-        for _, result in map_in_order(call, _blocks(tables), pool, 2 * plan.n_threads):
+        for _, result in map_in_order(call, _blocks(tables), pool, plan.in_flight):
             yield result
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from altmin.kernels.compiled import compiled
 
 
@@ -43,3 +45,44 @@ def residual_rows(P, offset, target, weight, k, first, constant, r, linear, B, s
             linear[i] = target[i] - (P[i, 2 * k + 1] - offset[2 * k + 1])
             B[i, k] = left
             sums[k] += left
+
+
+@compiled
+def sweep_rows(X, factors, offset, target, weight, k, first, constant, height, r, linear, back, sums):  # type: ignore # numba
+    """``residual_rows`` of X [factors], slice by slice, each multiplied back into ``back``.
+
+    All slices of a block in one call: threads meet at Python's lock once a block, not three times a slice.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        The rows.
+    factors : ndarray of shape (d, m)
+        What they are multiplied with.
+    offset, target, weight, k, first, constant, r, linear, sums
+        As above, for all rows.
+    height : int
+        Rows of a slice.
+    back : ndarray of shape (b, d)
+        B' X is added to it; rows that B has no columns for stay as they are.
+    """
+    held = np.empty((height, factors.shape[1]), X.dtype)
+    B = np.zeros((height, back.shape[0]), X.dtype)
+    for low in range(0, X.shape[0], height):
+        high = min(low + height, X.shape[0])
+        P, out = held[: high - low], B[: high - low]
+        np.dot(X[low:high], factors, P)
+        residual_rows(
+            P,
+            offset,
+            target[low:high],
+            weight[low:high],
+            k,
+            first,
+            constant,
+            r[low:high],
+            linear[low:high],
+            out,
+            sums,
+        )
+        back += np.dot(out.T, X[low:high])
