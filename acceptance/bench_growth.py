@@ -144,7 +144,7 @@ def single_precision() -> Iterator[Figure]:
                 for count in counts
                 if count
             }
-            least = least_in_turn(calls, 3)
+            least = least_in_turn(calls)
             times = {key: least[key, counts[1]] - least.get((key, counts[0]), 0.0) for key in tables}
             found = {key: fit(table, counts[1]) for key, table in tables.items()}
             errors = {key: atom_error(found[key], problem.components) for key in tables}
