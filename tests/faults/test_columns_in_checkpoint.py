@@ -12,6 +12,7 @@ from altmin.contract import Done, Round, record
 from altmin.engine import Settings, open_source, run
 from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved
 from altmin.engine.columns import DiskColumn
+from altmin.io.container import write_container
 
 X = np.random.default_rng(0).standard_normal((1000, 3))
 
@@ -106,4 +107,13 @@ def test_a_missing_part_of_a_column_is_damage(tmp_path):
     Checkpoint(tmp_path, "a problem").write(saved, {"level": np.zeros((3_000_000,))})
     (tmp_path / "column-level-1-1.altmin").unlink()
     with pytest.raises(CheckpointError, match=r"column-level-1-1.altmin is missing"):
+        Checkpoint(tmp_path, "a problem").load()
+
+
+@pytest.mark.parametrize("change", [{"rows": 7}, {"rows": 11}, {"rows": -1}, {"rows": "10"}, {"parts": None}])
+def test_parts_that_do_not_make_up_the_column_are_damage(tmp_path, change):
+    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    Checkpoint(tmp_path, "a problem").write(saved, {"level": np.arange(10.0)})
+    write_container(tmp_path / "column-level-1-0.altmin", np.arange(10.0), {"rows": 10, "parts": 1, **change})
+    with pytest.raises(CheckpointError, match="no sound checkpoint"):
         Checkpoint(tmp_path, "a problem").load()

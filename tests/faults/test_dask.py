@@ -1,16 +1,20 @@
 """Dask: the same bits as in memory, also where a worker dies in mid-fit."""
 
+import asyncio
 import itertools
 import os
 import signal
 import threading
 import time
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
 
 from altmin import AND
 from altmin.datasets import make_dir
+from altmin.engine import dask_rounds
+from altmin.engine.dask_rounds import DaskRounds
 
 da = pytest.importorskip("dask.array", reason="dask is not installed")
 pytest.importorskip("distributed", reason="distributed is not installed")
@@ -218,3 +222,29 @@ def test_codes_of_a_dask_array_are_those_of_the_array():
     np.testing.assert_array_equal(there.components_, here.components_)
     assert (there.codes_ != here.codes_).nnz == 0
     np.testing.assert_array_equal(there.outlier_scores_, here.outlier_scores_)
+
+
+def test_results_that_were_lost_for_good_are_not_waited_for(client):
+    """A gather that has begun waits for ever for what is cancelled under it."""
+    rounds = DaskRounds.__new__(DaskRounds)
+    rounds._client = client
+    futures = [client.submit(time.sleep, seconds, pure=False) for seconds in (0.0, 30.0)]
+    threading.Timer(0.5, client.cancel, ([futures[1]],)).start()
+    begin = time.monotonic()
+    with pytest.raises(CancelledError):
+        rounds._collect(futures, lambda share: None)
+    assert time.monotonic() - begin < 20
+
+
+def test_a_call_that_never_ends_is_given_up(client, monkeypatch):
+    """Sending to a worker that has just died."""
+    monkeypatch.setattr(dask_rounds, "_SENDING_SECONDS", 0.3)
+
+    async def never():
+        await asyncio.sleep(1000)
+
+    monkeypatch.setattr(client, "scatter", lambda *data, **options: never())
+    rounds = DaskRounds.__new__(DaskRounds)
+    rounds._client = client
+    with pytest.raises(CancelledError):
+        rounds._send(np.zeros(3))

@@ -75,7 +75,7 @@ def test_batches_are_read_once_though_rounds_look_again(tmp_path, reads):
     for start, stop in reads:
         counts[start:stop] += stop - start > 100  # single rows are samples for the fingerprint
     assert counts.min() >= 1
-    assert counts.mean() <= 2  # a pass, and what was fetched for a batch that did not come
+    assert counts.mean() <= 1.5  # a pass, and what was fetched for a batch that did not come
 
 
 @pytest.mark.parametrize(

@@ -143,10 +143,18 @@ class Checkpoint:
 
     def _read_column(self, name: str, version: int) -> Column:
         rows, meta = self._read_part(name, version, 0)
-        writer = ColumnWriter((name,), meta["rows"], self._in_memory)
-        writer.write({name: rows})
-        for part in range(1, meta["parts"]):
-            writer.write({name: self._read_part(name, version, part)[0]})
+        writer, left, kind = ColumnWriter((name,), meta["rows"], self._in_memory), meta["rows"], _kind(rows)
+        for part in range(meta["parts"]):
+            if part:
+                rows, _ = self._read_part(name, version, part)
+            left -= len(rows)
+            if left < 0 or _kind(rows) != kind:
+                raise ContainerError(f"{self._column_path(name, version, part)} is no part of its column")
+            writer.write({name: rows})
+        if left:
+            raise ContainerError(
+                f"{self._column_path(name, version, 0)}: {left} rows of its column are missing"
+            )
         return writer.result()[name]
 
     def _read_part(self, name: str, version: int, part: int) -> tuple[np.ndarray, dict[str, Any]]:
@@ -155,7 +163,8 @@ class Checkpoint:
             rows, meta = read_container(path)
         except FileNotFoundError as error:
             raise ContainerError(f"{path} is missing") from error
-        if not isinstance(rows, np.ndarray) or {"rows", "parts"} - set(meta):
+        counts = (meta.get("rows"), meta.get("parts"))
+        if not isinstance(rows, np.ndarray) or not all(isinstance(n, int) and n >= 0 for n in counts):
             raise ContainerError(f"{path} is no column of a checkpoint")
         return rows, meta
 
@@ -170,6 +179,10 @@ class Checkpoint:
 
     def _column_path(self, name: str, version: int, part: int) -> Path:
         return self.folder / f"column-{name}-{version}-{part}.altmin"
+
+
+def _kind(rows: np.ndarray) -> tuple[np.dtype[Any], tuple[int, ...]]:
+    return rows.dtype, rows.shape[1:]
 
 
 def stream_position(folder: str | os.PathLike[str]) -> int:

@@ -18,7 +18,7 @@ _WORK_BYTES = 48 << 20
 _IN_FLIGHT = 32
 _COLUMNS = 4  # a row has a weight and a few figures; coordinates, where there are, are narrower than the row
 AHEAD_BYTES = 64 << 20  # of rows of a file that are read before they are asked for
-KEPT_BYTES = 128 << 20  # of a batch of a file that rounds look at again
+KEPT_BYTES = 128 << 20  # of a sample, and of a batch of a file, that rounds look at again
 BESIDE_FILES_BYTES = 32 << 20  # of a column in memory, where the rows themselves don't fit into it
 
 
@@ -105,8 +105,9 @@ def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     # Blocks in flight, and what maps make of those that they work on; statistics of a few D x W arrays.
     peak = (in_flight(n_threads) + 4 * n_threads) * block + _WORK_BYTES
     if on_disk:
-        peak += AHEAD_BYTES + KEPT_BYTES
+        peak += AHEAD_BYTES
     if info.n_rows is not None:
+        peak += min(KEPT_BYTES, info.n_rows * block // rows)  # a sample, or a batch of a file
         width = _COLUMNS * np.dtype(np.float64).itemsize
         column = info.n_rows * width
         peak += min(column, _COLUMNS * BESIDE_FILES_BYTES) if on_disk else column
