@@ -10,17 +10,17 @@ EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
 setup: $(VENV)/.ready
 
-$(VENV)/.ready: pyproject.toml
+$(VENV)/.ready: pyproject.toml lab/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "altmin needs Python 3.11 or newer; set PYTHON=/path/to/python3.11"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --upgrade pip
-	$(RUN) -m pip install --quiet --editable ".[$(EXTRAS)]"
+	$(RUN) -m pip install --quiet --editable ".[$(EXTRAS)]" --editable lab
 	@touch $@
 
 ## demo: the main job on data inside pip packages; writes pictures and says where
 demo: setup
-	$(RUN) -m altmin.experiments.demo --out demo
+	$(BIN)/altmin demo --out demo
 
 ## lint: style, types, layers
 lint: setup
@@ -44,16 +44,16 @@ test-oldest: $(VENV)-oldest/.ready
 $(VENV)-oldest/.ready: pyproject.toml constraints-oldest.txt
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --constraint constraints-oldest.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --editable ".[$(EXTRAS)]" --editable lab --constraint constraints-oldest.txt
 	@touch $@
 
 ## reproduce: every theorem, figure and table of the papers as a claim, judged; goes on where it was stopped
 reproduce: setup
-	$(BIN)/altmin reproduce --out reproduction
+	$(BIN)/altmin-lab reproduce --out reproduction
 
-## accept: every measurable promise as a script; figures into acceptance/figures.json
+## accept: every measurable promise as a script; figures into lab/acceptance/figures.json
 accept: setup
-	$(RUN) acceptance/run.py $(ONLY)
+	$(BIN)/altmin-lab accept $(ONLY)
 
 ## docs: the documentation with its gallery into docs/_build/html; warnings are errors, links inside are checked
 docs: $(VENV)/.docs-ready docs/_static/mathjax/tex-chtml-full.js
@@ -77,19 +77,19 @@ docs/_static/mathjax/tex-chtml-full.js:
 
 ## calibrate: the guarantee's truth table; runs what is missing of the last judged round, renews docs/calibration
 calibrate: setup
-	OMP_NUM_THREADS=1 $(RUN) -m altmin.experiments.calibration
+	OMP_NUM_THREADS=1 $(BIN)/altmin-lab calibrate
 
 ## bench: side by side with other libraries, then docs/benchmarks.md; QUICK=1: a few minutes
 bench: setup
-	-$(RUN) -m pip install --quiet --editable ".[peers]"
-	OMP_NUM_THREADS=1 $(BIN)/altmin bench --out benchmarks/results $(if $(QUICK),--quick)
-	$(RUN) benchmarks/page.py
+	-$(RUN) -m pip install --quiet --editable "lab[peers]"
+	OMP_NUM_THREADS=1 $(BIN)/altmin-lab bench --out lab/benchmarks/results $(if $(QUICK),--quick)
+	$(RUN) lab/benchmarks/page.py
 
-## regress: time, peak memory, share of GEMM and growth of our own code (benchmarks/README.md)
+## regress: time, peak memory, share of GEMM and growth of our own code (lab/benchmarks/README.md)
 regress: setup
 	$(RUN) -m pip install --quiet asv
-	cd benchmarks/asv && $(abspath $(BIN))/asv machine --yes
-	cd benchmarks/asv && OMP_NUM_THREADS=1 $(abspath $(BIN))/asv run --python=same --quick --show-stderr
+	cd lab/benchmarks/asv && $(abspath $(BIN))/asv machine --yes
+	cd lab/benchmarks/asv && OMP_NUM_THREADS=1 $(abspath $(BIN))/asv run --python=same --quick --show-stderr
 
 clean:
 	rm -rf docs/_build docs/_static/mathjax docs/gallery docs/api/generated docs/api/backreferences

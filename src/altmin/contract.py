@@ -142,6 +142,9 @@ class Round:
         then not touched.
     holes : bool
         Whether the map reads NaN in X as an entry that was not observed. Otherwise NaN is refused.
+    then : callable
+        ``then(state, stats) -> State``: what follows from the sums of the round. Pure. A phase of an
+        algorithm is one place: which rows, which map, what follows.
     """
 
     map: Callable[[Any, State, Block], Stats]
@@ -152,6 +155,11 @@ class Round:
     reads: tuple[str, ...] = ()
     needs_data: bool = True
     holes: bool = False
+    then: Callable[[State, Stats], State] | None = None
+
+    def update(self, algorithm: Algorithm, state: State, stats: Stats) -> State:
+        """The state that follows from the sums of this round."""
+        return (self.then or algorithm.update)(state, stats)
 
 
 @dataclass(frozen=True)

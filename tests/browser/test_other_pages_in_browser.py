@@ -7,8 +7,8 @@ pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
 
 import altmin
 from altmin.datasets import make_dir
-from altmin.experiments.demo.page import write_demo
-from altmin.experiments.demo.story import Story
+from altmin.demo.page import write_demo
+from altmin.demo.story import Story
 from altmin.report.model_page import write_model_page
 
 EVIL = "<img src=x onerror=alert(1)>"

@@ -130,7 +130,6 @@ FILES = {
         (["transform", "missing.altmin", "counts.csv", "--out", "codes.xlsx"], "none of .npy, .npz, .csv"),
         (["report", "missing.altmin"], "there is no file missing.altmin"),
         (["report", "missing.altmin", "--out", "page.pdf"], "ends in none of .html"),
-        (["reproduce", "--only", "Riemann"], "no claim matches Riemann"),
     ],
 )  # fmt: skip
 def test_errors_are_one_line(here, folder, words, expected):
@@ -157,13 +156,11 @@ def test_a_folder_that_may_not_be_written_to(here, folder):
     assert "no permission to write to locked" in said
 
 
-def test_data_and_claims_are_listed_whole(here, monkeypatch):
+def test_data_are_listed_whole(here, monkeypatch):
     monkeypatch.delenv("ALTMIN_DATA", raising=False)
     said = here("data")
     assert "pip install lda" in said
     assert "$ALTMIN_DATA/olivetti/olivetti.npz" in said
-    assert "and_figure_2_thresholds" in here("reproduce", "--list")
-    assert "Theorem 17" not in here("reproduce", "--list", "--only", "and_theorem_5")
 
 
 def test_debug_shows_the_traceback(folder):
@@ -180,7 +177,7 @@ def test_wrong_usage_has_its_own_exit_code(here):
 
 def test_help_tells_the_exit_codes_and_lists_the_commands(here):
     said = here("--help")
-    for word in ("Exit codes", "fit", "transform", "report", "reproduce", "data", "--install-completion"):
+    for word in ("Exit codes", "fit", "transform", "report", "demo", "data", "--install-completion"):
         assert word in said
 
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 import altmin
 from altmin import InductiveMatrixCompletion, PhaseRetrieval
-from altmin.algorithms.phase import distance
+from altmin.algorithms.quadratic.phase import distance
 
 
 def features(rng, n, d):

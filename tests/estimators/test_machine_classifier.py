@@ -61,14 +61,14 @@ def test_partial_fit_begins_with_few_rows_and_one_class():
 
 def test_the_sample_of_partial_fit_is_fair_and_bounded(monkeypatch):
     from altmin.engine.sources import Table
-    from altmin.estimators import _reservoir
+    from altmin.estimators.quadratic import reservoir
 
-    monkeypatch.setattr(_reservoir, "ROWS", 100)
+    monkeypatch.setattr(reservoir, "ROWS", 100)
     numbers = np.arange(5000.0)
     kept = None
     for part in np.array_split(numbers, 37):
         table = Table(part[:, None], part)
-        kept = _reservoir.Reservoir.of(table, 0) if kept is None else kept.more(table)
+        kept = reservoir.Reservoir.of(table, 0) if kept is None else kept.more(table)
     assert kept.n_seen == 5000
     assert len(np.unique(kept.y)) == len(kept.y) == 100
     np.testing.assert_array_equal(kept.X[:, 0], kept.y)

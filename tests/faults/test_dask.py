@@ -163,7 +163,7 @@ def test_a_round_with_joined_sums_has_the_same_bits(client, monkeypatch):
 
 def test_arrays_at_odd_addresses_give_the_same_bits():
     """What comes over a wire need not be aligned, and NumPy multiplies such arrays by another routine."""
-    from altmin.algorithms.one_pass import OnePass
+    from altmin.algorithms.quadratic.one_pass import OnePass
     from altmin.contract import All, Round
     from altmin.engine import open_source
     from altmin.engine.dask_rounds import reduce_group

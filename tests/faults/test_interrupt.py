@@ -39,7 +39,7 @@ def interrupted_fit(delay, **options):
 
     presser = threading.Thread(target=press)
     presser.start()
-    with mock.patch("altmin.estimators._base.make_progress", lambda verbose: begun):
+    with mock.patch("altmin.estimators.base.make_progress", lambda verbose: begun):
         model.fit(PROBLEM.X)
     presser.join()
     return model

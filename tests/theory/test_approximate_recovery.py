@@ -5,9 +5,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from altmin import ApproximateDictionaryLearning
-from altmin.algorithms.exact_peeling import peel_steps
-from altmin.algorithms.peel_plan import PeelPlan
-from altmin.algorithms.rows import unit_rows
+from altmin.algorithms.overcomplete.exact_peeling import peel_steps
+from altmin.algorithms.overcomplete.peeling_sizes import PeelPlan
+from altmin.algorithms.overcomplete.unit_rows import unit_rows
 from altmin.datasets import make_planted_sparse, make_plateau
 from altmin.metrics import sine_errors
 

@@ -5,8 +5,8 @@ import pytest
 
 from altmin import OnlineDictionaryLearning
 from altmin.datasets import make_sparse_dictionary
-from altmin.kernels.cholesky import update_preconditioner
 from altmin.metrics import atom_error
+from altmin_lab.cholesky import update_preconditioner
 
 
 def blocks(X, size=700):

@@ -15,8 +15,8 @@ from altmin import (
     RankOneSensing,
 )
 from altmin.datasets import make_planted_sparse, make_quadratic, make_sparse_dictionary
-from altmin.guarantees import and_nmf as and_report
-from altmin.guarantees.dictionaries import dictionary_report
+from altmin.guarantees import nonnegative as and_report
+from altmin.guarantees.dictionary import dictionary_report
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 
 
@@ -222,7 +222,7 @@ def test_approximate_codes_above_their_bound():
 
 
 def test_approximate_more_nonzeros_than_asked_for():
-    from altmin.guarantees.approximate import Fitted, cheap_report
+    from altmin.guarantees.overcomplete import Fitted, cheap_report
 
     fit = Fitted(0.1, 5, 12, 300, 900, 3, 1.0, None, None, 2, 1.0, None, 0.0, False, 5)
     assert status(cheap_report(fit), "k'") == "violated"

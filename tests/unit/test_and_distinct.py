@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.and_nmf import _distinct
+from altmin.guarantees.nonnegative import _distinct
 
 
 def all_pairs(Z, near=1e-3):

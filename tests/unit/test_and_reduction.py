@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from altmin.algorithms.and_nmf import AndNmf, lift
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift
 from altmin.datasets import add_outliers, make_dir
 from altmin.engine import Settings, open_source, run
 

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from altmin import ApproximateDictionaryLearning
 from altmin.datasets import make_planted_sparse
-from altmin.guarantees.approximate import Stability, full_report, plausible_atoms
+from altmin.guarantees.overcomplete import Stability, full_report, plausible_atoms
 
 X = make_planted_sparse(400, 16, 12, 2, 0.05, random_state=0).X
 

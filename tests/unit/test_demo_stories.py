@@ -8,12 +8,12 @@ import pytest
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 from altmin.cli.app import model_names
-from altmin.experiments.demo.__main__ import CHAPTERS
-from altmin.experiments.demo.story import STORIES
+from altmin.demo.story import STORIES
+from altmin.demo.tell import CHAPTERS
 
 FAST = ("news", "law", "parity", "half_a_table", "parts_of_digits")
 for chapter in CHAPTERS:
-    import_module(f"altmin.experiments.demo.{chapter}")
+    import_module(f"altmin.demo.{chapter}")
 NAMES = {story.__name__: story for story in STORIES}
 
 
@@ -39,6 +39,6 @@ def test_a_story_is_told(name):
 def test_every_estimator_has_a_story():
     import inspect
 
-    sources = "".join(inspect.getsource(import_module(f"altmin.experiments.demo.{c}")) for c in CHAPTERS)
+    sources = "".join(inspect.getsource(import_module(f"altmin.demo.{c}")) for c in CHAPTERS)
     missing = [name for name in model_names() if name not in sources]
     assert missing == ["SparseCoder"]  # omp does its work, in the story of the flower

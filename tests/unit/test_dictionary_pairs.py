@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from altmin.algorithms.dictionary_pairs import suspicious_pairs, unmixed, zeros_gained
+from altmin.algorithms.dictionary.mixed_pairs import suspicious_pairs, unmixed, zeros_gained
 
 
 def codes_of(seed=0, n_samples=2000, n=5, density=0.3):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from altmin.algorithms.moments import Lens, split_diagonal
-from altmin.algorithms.one_pass import OnePass
-from altmin.algorithms.one_pass_maps import u_map, v_map
-from altmin.algorithms.quadratic import Quadratic, symmetric_eigen
+from altmin.algorithms.quadratic.lens import Lens, split_diagonal
+from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen
+from altmin.algorithms.quadratic.one_pass import OnePass
+from altmin.algorithms.quadratic.one_pass_maps import u_map, v_map
 from altmin.contract import Block, Info
 from altmin.kernels.fm_als import Machine, als
 

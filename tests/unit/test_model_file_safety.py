@@ -150,7 +150,7 @@ def test_files_of_earlier_versions_are_read(name):
 
 
 def test_a_checkpoint_of_an_earlier_version_is_read():
-    import altmin.algorithms.and_nmf  # noqa: F401 (whose state it is)
+    import altmin.algorithms.nonnegative.and_nmf  # noqa: F401 (whose state it is)
 
     saved, meta = read_container(GOLDEN / "checkpoint.altmin")
     assert saved.n_iter == 4

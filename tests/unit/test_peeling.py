@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from altmin import ApproximateDictionaryLearning, load, save
-from altmin.algorithms.peeling import peel_codes
-from altmin.algorithms.swaps import update_atoms, weak_atoms
-from altmin.algorithms.sweeps import error_histogram, trimmed_cut
+from altmin.algorithms.overcomplete.improve import error_histogram, trimmed_cut
+from altmin.algorithms.overcomplete.peeling import peel_codes
+from altmin.algorithms.overcomplete.swap_atoms import update_atoms, weak_atoms
 from altmin.datasets import make_planted_sparse
 
 

@@ -1,4 +1,4 @@
-"""``altmin``: fit, transform, report, reproduce, bench, data.
+"""``altmin``: fit, transform, report, demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -6,9 +6,8 @@ Nothing heavy is imported before a command needs it, so that ``--help`` answers 
 from __future__ import annotations
 
 import sys
-import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 try:
     import typer
@@ -16,6 +15,7 @@ except ImportError:  # the extra is missing
     sys.exit("the command line needs typer and rich: pip install 'altmin[cli]'")
 
 import altmin
+from altmin.cli.shell import run
 
 app = typer.Typer(
     help="Finds the true factors of your data, and tells you whether it found them.",
@@ -118,41 +118,13 @@ def report(
 
 
 @app.command()
-def reproduce(
-    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("reproduction"),
-    quick: Annotated[bool, typer.Option("--quick", help="Small runs of the same experiments.")] = False,
-    only: Annotated[
-        list[str] | None, typer.Option(help="Claims whose name, paper or place contains this.")
-    ] = None,
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Claims at once, each on one core; all cores, four at most, by default."),
-    ] = None,
-    list_claims: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo"),
 ) -> None:
-    """Judge the claims of the papers: a report with computed verdicts; goes on where it was stopped."""
-    from altmin.cli.reproduce import list_all, reproduce_claims
+    """Run every algorithm on data inside pip packages, and write a report to look at."""
+    from altmin.demo.tell import tell_stories
 
-    if list_claims:
-        list_all(only or [])
-    else:
-        reproduce_claims(out, quick, only or [], jobs)
-
-
-@app.command()
-def bench(
-    out: Annotated[Path, typer.Option(help="Folder for tables, curves and JSON.")] = Path("bench"),
-    quick: Annotated[bool, typer.Option("--quick", help="Small data and budgets: a few minutes.")] = False,
-    only: Annotated[list[str] | None, typer.Option(help="Problems whose name contains this.")] = None,
-    list_problems: Annotated[bool, typer.Option("--list", help="Only list the problems.")] = False,
-    budget: Annotated[
-        float | None, typer.Option(help="CPU seconds of a solver on a data set, instead of the problem's.")
-    ] = None,
-) -> None:
-    """Side by side with other libraries: error against CPU time, and where we aren't ahead."""
-    from altmin.cli.bench import bench as run_bench
-
-    run_bench(out, quick, only or [], list_problems, budget)
+    tell_stories(out)
 
 
 @app.command()
@@ -163,26 +135,9 @@ def data() -> None:
     list_data()
 
 
-def _show_warning(message: Any, category: type[Warning], *where: Any) -> None:
-    """A warning as one line; where in the code it arose helps nobody at a shell."""
-    if _debug or not issubclass(category, DeprecationWarning | FutureWarning):
-        typer.secho(f"altmin: warning: {message}", fg="yellow", err=True)
-
-
 def main() -> None:
-    """Entry point: errors that a user can mend are one line, not a traceback."""
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
-    try:
-        sys.exit(app(standalone_mode=False) or 0)  # the code of typer.Exit; 130 after Ctrl-C
-    except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
-    except Exception as error:
-        told = getattr(error, "format_message", None)  # click's own errors: wrong usage
-        if _debug and told is None:
-            raise
-        text = told() if told else str(error) or type(error).__name__
-        typer.secho(f"altmin: {text}", fg="red", err=True)
-        sys.exit(2 if told else 1)
+    """Entry point of ``altmin``."""
+    run(app, "altmin", lambda: _debug)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,8 @@ class _Run:
                 self.checkpoint.write(self._saved(), self.rounds.columns)
             self.state = self.algorithm.finish(self.state)
             while not isinstance(closing := self.algorithm.next_round(self.state), Done):
-                self.state = self.algorithm.update(self.state, self._reduce(closing, interruptible=False))
+                stats = self._reduce(closing, interruptible=False)
+                self.state = closing.update(self.algorithm, self.state, stats)
             outcome = make_outcome(done.outcome, done.message)
             self.settings.progress.end(str(outcome))
         cursor = self.cursor
@@ -157,7 +158,7 @@ class _Run:
                 return Done("interrupted")
             if stats is None:
                 return Done("end_of_stream", f"the stream ended after {self.cursor.seen:,} rows")
-            state = self.algorithm.update(self.state, stats)
+            state = step.update(self.algorithm, self.state, stats)
             ended = self._count(step, state)
             if ended and ended.outcome == "diverged":
                 return ended

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from altmin.algorithms.moments import Lens
-from altmin.guarantees.machine_theory import PAPER, feature_rows
+from altmin.algorithms.quadratic.lens import Lens
+from altmin.guarantees.quadratic_theory import PAPER, feature_rows
 from altmin.guarantees.report import GuaranteeReport, check, unchecked
 
 CLAIM = "the log odds b + x'w + x'Mx up to what logistic regression shrinks; not the factors"

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from altmin.guarantees.machine_theory import PAPER
 from altmin.guarantees.measurements import Measured
+from altmin.guarantees.quadratic_theory import PAPER
 from altmin.guarantees.report import Condition, GuaranteeReport, check, unchecked
 
 _EXACT_RESIDUAL = 1e-6  # relative residual below which nothing is left to test

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from altmin.estimators.and_nmf import AND
+from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.guarantees.report import GuaranteeReport
 from altmin.hyperspectral.bands import noisy_bands
 from altmin.hyperspectral.cube import check_bands, check_cube, usable_pixels

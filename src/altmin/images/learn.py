@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import dct
 
-from altmin.algorithms.orthogonal import Orthogonal
+from altmin.algorithms.dictionary.orthogonal import Orthogonal
 from altmin.engine import Settings, Source, open_source, run
-from altmin.estimators._dictionary import dct_atoms
-from altmin.estimators.orthogonal import OrthogonalDictionaryLearning
+from altmin.estimators.dictionary.orthogonal import OrthogonalDictionaryLearning
+from altmin.estimators.dictionary.shared import dct_atoms
 from altmin.kernels.polar import polar
 
 # Keeping few codes moves the atoms fast, keeping many refines them: the faces of docs/theory gain .4 dB

@@ -12,8 +12,8 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
-from altmin.algorithms.pure_samples import spa
-from altmin.estimators.and_nmf import AND
+from altmin.algorithms.nonnegative.pure_samples import spa
+from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.guarantees.report import GuaranteeReport
 from altmin.text.quality import top_words
 

@@ -1,0 +1,95 @@
+"""Make docs/benchmarks.md: every speed line of the acceptance scripts, then the results side by side.
+
+python lab/benchmarks/page.py
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from altmin_lab.bench.board import problems
+from altmin_lab.bench.page import machine_lines, problem_lines
+
+ROOT = Path(__file__).resolve().parents[2]
+LAB = ROOT / "lab"
+RESULTS = LAB / "benchmarks" / "results"
+SPEED = re.compile(
+    r"_speed\.|_cost\.|^bench_|_scale\.|^scale_|speed_of|quality_and_time|recovery_against_peers|"
+    r"images_faces\.reconstruction"
+)
+
+HEAD = """# Benchmarks
+
+How fast altmin is, beside others and beside what the machine can do, and where it isn't ahead. The page is
+made by `python lab/benchmarks/page.py` from `lab/acceptance/figures.json` (`make accept`) and
+`lab/benchmarks/results/` (`make bench`). Times are CPU seconds of one thread unless a line says otherwise;
+ratios are of runs that took turns on the same machine; peers run at their good settings, which are named.
+
+## Where we aren't ahead
+"""
+
+LINES = """## Every speed line of the acceptance scripts
+
+A promise is *met* where all of its figures are within their bounds. Lines without one are for information.
+"""
+
+
+def speed_lines(figures: dict[str, Any], reasons: dict[str, str]) -> list[str]:
+    """One table of all promises on time, memory and growth."""
+    rows = ["| promise | measured | bound | |", "|---|---|---|---|"]
+    for key in sorted(figures):
+        if not SPEED.search(key):
+            continue
+        entry = figures[key]
+        missed = sum(not figure["kept"] for figure in entry["figures"])
+        verdict = "met" if not missed else f"{missed} missed: {reasons.get(key, 'see the figures')}"
+        rows.append(f"| **{_cell(entry['promise'])}** `{key}` | | | {verdict} |")
+        for figure in entry["figures"]:
+            bounds = [("at most", figure["at_most"]), ("at least", figure["at_least"])]
+            bound = ", ".join(f"{word} {value:g}" for word, value in bounds if value is not None)
+            mark = "" if not bound else ("met" if figure["kept"] else "**missed**")
+            rows.append(f"| {_cell(figure['what'])} | {figure['value']:.4g} | {bound} | {mark} |")
+    waiting = sorted(set(reasons) - set(figures))
+    return rows + [f"| `{key}` | | | not measured: {reasons[key]} |" for key in waiting]
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def behind(lines: list[str]) -> list[str]:
+    """The sentences that say so, each with its problem and data set."""
+    found, title, data = [], "", ""
+    for line in lines:
+        if line.startswith("## "):
+            title = line[3:].split(":")[0]
+        elif line.startswith("**") and line.endswith(")"):
+            data = line[2:].split("**")[0]
+        elif line.startswith("- not ahead: "):
+            found.append(f"- {title}, {data}: {line.removeprefix('- not ahead: ')}")
+    return found or ["No results yet: run `make bench`."]
+
+
+def main() -> None:
+    """Write the page."""
+    figures = json.loads((LAB / "acceptance" / "figures.json").read_text())
+    reasons = json.loads((LAB / "benchmarks" / "reasons.json").read_text())
+    side_by_side: list[str] = []
+    machine: dict[str, Any] = {}
+    for problem in problems():
+        path = RESULTS / f"{problem.name}.json"
+        if path.exists():
+            content = json.loads(path.read_text())
+            machine = content["machine"]
+            side_by_side += problem_lines(problem, content, RESULTS, "../lab/benchmarks/results/")
+    page = [HEAD, *behind(side_by_side), "", LINES, *speed_lines(figures, reasons), "", *side_by_side]
+    target = ROOT / "docs" / "benchmarks.md"
+    target.write_text("\n".join([*page, *machine_lines(machine)]) + "\n")
+    print(f"wrote {target.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The laboratory of altmin: claims of the papers, peers, calibration, benchmarks and acceptance runs."""

@@ -1,0 +1,139 @@
+"""As many atoms as features, codes sparse: how far the worst atom is from the true one."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from altmin.datasets import make_sparse_dictionary
+from altmin.estimators.dictionary.complete import CompleteDictionaryLearning
+from altmin.estimators.dictionary.online import OnlineDictionaryLearning
+from altmin.metrics import atom_error
+from altmin_lab.bench.board import Point, Problem, clocked, restarted, stepwise
+from altmin_lab.peers.ksvd import data_start, ksvd
+
+PROBLEM = Problem(
+    "complete",
+    "Complete dictionaries: recovery against SPAMS, scikit-learn, K-SVD and FastICA",
+    "largest error of an atom (1 where none matches)",
+    (1e-1, 1e-2, 1e-6, 1e-12),
+    (3.0, 12.0),
+)
+DENSITY = 0.1
+Data = Any
+
+
+def _plant(quick: bool, **kind: Any) -> Data:
+    n, p = (30, 6000) if quick else (100, 25_000)
+    return make_sparse_dictionary(p, n, density=DENSITY, random_state=0, **kind)
+
+
+@PROBLEM.dataset("no noise")
+def clean(quick: bool) -> Data:
+    """Codes +-(.5 + |N|)."""
+    return _plant(quick)
+
+
+@PROBLEM.dataset("Gaussian codes")
+def gaussian(quick: bool) -> Data:
+    """Codes that may be as small as they like: outside of the theorem."""
+    return _plant(quick, kind="gauss")
+
+
+@PROBLEM.dataset("20 dB")
+def noisy(quick: bool) -> Data:
+    """With noise."""
+    return _plant(quick, snr_db=20.0)
+
+
+def error_of(data: Data) -> Callable[[Any], float]:
+    """Of a dictionary."""
+    return lambda atoms: atom_error(atoms, data.components)
+
+
+@PROBLEM.solver("CompleteDictionaryLearning", "defaults", ours=True)
+def own(data: Data, budget: float) -> Iterator[Point]:
+    """One fit that decides by itself when to stop."""
+    fit = lambda _: CompleteDictionaryLearning(random_state=0, n_jobs=1).fit(data.X).components_  # noqa: E731
+    return restarted(fit, (1,), error_of(data), budget)
+
+
+@PROBLEM.solver("OnlineDictionaryLearning", "defaults, one pass", ours=True)
+def own_online(data: Data, budget: float) -> Iterator[Point]:
+    """Growing parts of the data, each row seen once."""
+    part = lambda n: OnlineDictionaryLearning(random_state=0, n_jobs=1).fit(data.X[:n]).components_  # noqa: E731
+    n = len(data.X)
+    return restarted(part, (n // 4, n // 2, n), error_of(data), budget)
+
+
+@PROBLEM.solver(
+    "SPAMS trainDL", "l1, lambda .15 of a row's norm, batches of 512, restarted every 50 iterations"
+)
+def spams(data: Data, budget: float) -> Iterator[Point]:
+    """Short runs, each from the last one's dictionary: one long run keeps atoms that it lost."""
+    import spams as library
+
+    X = np.asfortranarray(data.X.T)
+    X /= np.sqrt(np.mean(np.sum(X**2, axis=0)))
+    options = {"mode": 2, "lambda1": 0.15, "batchsize": 512, "numThreads": 1, "verbose": False}
+
+    def steps() -> Iterator[Any]:
+        D = library.trainDL(X, K=len(X), iter=100, **options)
+        while True:
+            yield np.asarray(D).T
+            D = library.trainDL(X, D=np.asfortranarray(D), iter=50, **options)
+
+    return stepwise(steps(), error_of(data))
+
+
+@PROBLEM.solver("scikit-learn MiniBatchDictionaryLearning", "alpha .15 of a row's norm, batches of 256")
+def mini_batches(data: Data, budget: float) -> Iterator[Point]:
+    """A pass over 10 batches a point."""
+    from sklearn.decomposition import MiniBatchDictionaryLearning
+
+    X = data.X / np.sqrt(np.mean(np.sum(data.X**2, axis=1)))
+    rng = np.random.default_rng(0)
+    model = MiniBatchDictionaryLearning(X.shape[1], alpha=0.15, random_state=0, fit_algorithm="cd")
+
+    def steps() -> Iterator[Any]:
+        while True:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for _ in range(10):
+                    model.partial_fit(X[rng.choice(len(X), 256, replace=False)])
+            yield model.components_
+
+    return stepwise(steps(), error_of(data))
+
+
+@PROBLEM.solver(
+    "K-SVD", "compiled, batch pursuit with the true mean number of nonzeros, from samples", compiled=True
+)
+def clusters(data: Data, budget: float) -> Iterator[Point]:
+    """One round of pursuit and update at a time."""
+    L = max(round(DENSITY * data.X.shape[1]), 1)
+
+    def steps() -> Iterator[Any]:
+        atoms = data_start(data.X, data.X.shape[1])
+        while True:
+            atoms = ksvd(data.X, atoms, n_nonzero=L, max_iter=3)
+            yield atoms
+
+    return stepwise(steps(), error_of(data))
+
+
+@PROBLEM.solver("scikit-learn FastICA", "logcosh, unit variance whitening, its own stopping rule at 1e-6")
+def independent(data: Data, budget: float) -> Iterator[Point]:
+    """A different model (independence, not sparsity) with the same solution here."""
+    from sklearn.decomposition import FastICA
+
+    def fit() -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return FastICA(whiten="unit-variance", tol=1e-6, max_iter=1000, random_state=0).fit(data.X)
+
+    seconds, model = clocked(fit)
+    yield seconds, error_of(data)(model.mixing_.T)

@@ -1,0 +1,1 @@
+"""The laboratory's command line: reproduce, bench, calibrate, accept."""

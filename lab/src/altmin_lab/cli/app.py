@@ -1,0 +1,111 @@
+"""``altmin-lab``: reproduce, bench, calibrate, accept.
+
+Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from altmin.cli.shell import run
+
+app = typer.Typer(
+    help="The laboratory of altmin: claims of the papers, peers, calibration, acceptance runs.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+_debug = False
+
+
+@app.callback()
+def options(debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False) -> None:
+    """Options of every command."""
+    global _debug
+    _debug = debug
+
+
+@app.command()
+def reproduce(
+    out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("reproduction"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small runs of the same experiments.")] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="Claims whose name, paper or place contains this.")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Claims at once, each on one core; all cores, four at most, by default."),
+    ] = None,
+    list_claims: Annotated[bool, typer.Option("--list", help="Only list the claims.")] = False,
+) -> None:
+    """Judge the claims of the papers: a report with computed verdicts; goes on where it was stopped."""
+    from altmin_lab.cli.reproduce import list_all, reproduce_claims
+
+    if list_claims:
+        list_all(only or [])
+    else:
+        reproduce_claims(out, quick, only or [], jobs)
+
+
+@app.command()
+def bench(
+    out: Annotated[Path, typer.Option(help="Folder for tables, curves and JSON.")] = Path("bench"),
+    quick: Annotated[bool, typer.Option("--quick", help="Small data and budgets: a few minutes.")] = False,
+    only: Annotated[list[str] | None, typer.Option(help="Problems whose name contains this.")] = None,
+    list_problems: Annotated[bool, typer.Option("--list", help="Only list the problems.")] = False,
+    budget: Annotated[
+        float | None, typer.Option(help="CPU seconds of a solver on a data set, instead of the problem's.")
+    ] = None,
+) -> None:
+    """Side by side with other libraries: error against CPU time, and where we aren't ahead."""
+    from altmin_lab.cli.bench import bench as run_bench
+
+    run_bench(out, quick, only or [], list_problems, budget)
+
+
+@app.command()
+def calibrate(
+    seed: Annotated[
+        int | None, typer.Option(help="Of a round for training; without it, a judged round runs again.")
+    ] = None,
+    judged: Annotated[str | None, typer.Option("--round", help="Name of the judged round.")] = None,
+    per_kind: Annotated[int, typer.Option(help="Problems of a kind, in training.")] = 10,
+    out: Annotated[Path, typer.Option(help="Folder of the JSON lines.")] = Path("calibration"),
+    family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
+    seconds: Annotated[float, typer.Option(help="CPU time at most.")] = float("inf"),
+    part: Annotated[tuple[int, int], typer.Option(help="I N: every N-th problem, into its own file.")] = (
+        0,
+        1,
+    ),
+) -> None:
+    """Measure whether 'recovered' is true; renews docs/calibration after a judged round."""
+    from altmin_lab.calibration.command import calibrate as run_round
+
+    raise typer.Exit(run_round(seed, judged, per_kind, out, family, seconds, part))
+
+
+@app.command()
+def accept(
+    only: Annotated[
+        list[str] | None, typer.Argument(help='Promises whose "script.promise" contains one of these.')
+    ] = None,
+) -> None:
+    """Run the acceptance scripts; figures go into lab/acceptance/figures.json."""
+    script = Path(__file__).parents[3] / "acceptance" / "run.py"
+    if not script.exists():
+        raise FileNotFoundError("the acceptance scripts are in lab/acceptance of a checkout of altmin")
+    sys.argv = [str(script), *(only or [])]
+    runpy.run_path(str(script), run_name="__main__")
+
+
+def main() -> None:
+    """Entry point of ``altmin-lab``."""
+    run(app, "altmin-lab", lambda: _debug)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Algorithms of threshold correlation and hypercontractive norms."""

@@ -1,0 +1,1 @@
+"""Algorithms of orthogonal, complete and online dictionaries."""

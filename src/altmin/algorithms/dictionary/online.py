@@ -1,0 +1,286 @@
+r"""Online dictionary learning (Liang, Zhang, Fattahi and Zhang 2022, Algorithm 3), by blocks.
+
+.. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}, \quad A_t \text{ constant, drifting, or changing at times}
+
+A block of samples is coded with the current dictionary, its sums join those of the past, and one
+least-squares step gives the next dictionary. A sample costs O(n^2) operations, since the O(n^3) of the
+factorisations are shared by a block: what Section 3.4.2 of the paper leaves open.
+
+Where we differ from the paper, and why:
+
+- Algorithm 3 uses P^(-1) and Y^(-1), which it never sets, and no D^(0): the first rows go to the search of
+  Algorithm 2 here.
+- The preconditioner comes from second moments summed in float64 and factorised once a block: Algorithm 5's
+  pair of rank-one updates drifts (6e-9 after 1e5 samples at condition 100), this stays at rounding.
+- Sums of a block are weighted by 1 / (its noise)^2, so blocks that were coded while the dictionary was still
+  off soon don't count; without noise the last block is as good as exact.
+- A block whose small codes are larger than they should be was made by another dictionary: it is polished on
+  its own, and if that fails twice running the search has to begin anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from altmin.algorithms.dictionary.block_sums import (
+    LOUD,
+    NOISE_FACTOR,
+    WARM_END,
+    code_map,
+    covariance_map,
+    fallen_thresholds,
+    least_squares_decoder,
+    noise_level,
+    pursuit_map,
+    whitening,
+)
+from altmin.contract import Block, Concat, Done, Info, Next, Round, Same, Stats, record
+
+_DISTURBED = 2.0  # times the usual noise
+_SETTLED = 1.2  # times the usual noise and density, at which a polished block is believed
+_POLISH_PASSES = 25
+_EVIDENCE_ROWS = 1000  # of a block, kept for the guarantee
+_LOST = 2  # disturbed blocks running that could not be polished
+
+
+@record
+class OnlineState:
+    """Dictionary, sums of the past, and what is usual (scaled units, codes of unit atoms)."""
+
+    phase: str
+    atoms: Any  # (k, n): unit rows
+    decoder: Any  # (n, k): pseudo-inverse / scale, in the data's dtype
+    thresholds: Any  # (k,)
+    noise_gain: Any  # (k,): norms of the decoder's columns
+    scale: float
+    covariance: Any  # (n, n): second moments with forgetting
+    gram: Any  # (k, k): weighted sum of Z'Z
+    cross: Any  # (k, n): weighted sum of Z'X
+    noise: float  # of a usual block
+    density: float
+    size: Any  # (k,): rms of the kept codes of each atom
+    n_rows: int = 0
+    n_blocks: int = 0
+    passes: int = 0
+    change: float = 1.0
+    least_change: float = np.inf
+    waited: int = 0
+    lost: int = 0
+    anchor: Any = None  # atoms before a disturbed block
+    block_density: float = 0.0
+    block_noise: float = 0.0
+    residual: float = 0.0  # squares that the codes of the last block left over
+    recent: Any = None  # some of the last rows, for the guarantee
+
+
+@record
+class Online:
+    """Parameters of the algorithm; :class:`altmin.OnlineDictionaryLearning` explains them."""
+
+    window: int
+    memory: float | None = None
+
+    least_squares = True
+
+    def init(self, info: Info, seed: int) -> OnlineState:
+        """A stream is tracked from a dictionary that was found before."""
+        raise ValueError("the tracker starts from a state: see `begin`")
+
+    def begin(self, found: Any, dtype: Any) -> OnlineState:
+        """The state after a search (:class:`altmin.algorithms.dictionary.polish.CompleteState`)."""
+        norms = np.linalg.norm(found.atoms, axis=1)
+        k, n = found.atoms.shape
+        size = np.sqrt(found.squares / np.maximum(found.counts, 1.0)) * norms
+        atoms = found.atoms / norms[:, None]
+        # The search's atoms are a least-squares solution, of sums that are nearly diagonal as codes are
+        # uncorrelated: these have the same solution, and the same weight against the blocks to come.
+        floor = float(np.finfo(dtype).eps) * float(np.sqrt(np.trace(found.covariance)))
+        gram = np.diag(found.squares * norms**2) / max(found.noise, floor) ** 2
+        state = OnlineState(
+            "next",
+            atoms,
+            np.zeros((n, k), dtype),
+            found.thresholds * norms,
+            np.ones(k),
+            found.scale,
+            found.covariance,
+            gram,
+            gram @ atoms,
+            noise=found.noise,
+            density=float(np.mean(found.counts)) / found.n_rows,
+            size=size,
+            n_rows=found.n_rows,
+            residual=found.residual,
+        )
+        return self.at(state)
+
+    def next_round(self, state: OnlineState) -> Round | Done:
+        """The next block of the stream, or the same one again while it is polished."""
+        match state.phase:
+            case "next":
+                return Round(block_map, rows=Next(self.window, keep=True), name="track", iteration=True)
+            case "again":
+                return Round(coding_map, rows=Same(), name="polish")
+            case "lost":
+                return Done("stalled", "the samples no longer fit the dictionary: it has to be searched anew")
+        return Done("end_of_stream")
+
+    def update(self, state: OnlineState, stats: Stats) -> OnlineState:
+        """Follow a calm block, or polish a disturbed one."""
+        if state.phase == "again":
+            return self._polish(state, stats)
+        rows = stats["n_rows"]
+        noise = noise_level(stats["magnitudes"], state.density)
+        state = self._remember(state, stats["covariance"], rows)
+        state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
+        state = self.seen(state, stats["recent"].value)
+        k = len(state.atoms)
+        usual = max(state.noise, 10 * self._rounding(state))
+        if noise > _DISTURBED * usual and rows >= 5 * k:
+            thresholds = WARM_END * state.size
+            state = replace(state, phase="again", anchor=state.atoms, passes=0, waited=0, least_change=np.inf)
+            return replace(state, thresholds=thresholds, change=1.0)
+        return self._follow(state, stats, noise)
+
+    def finish(self, state: OnlineState) -> OnlineState:
+        """Nothing to close: what has been read is gone."""
+        return replace(state, phase="done")
+
+    def measure(self, state: OnlineState) -> Mapping[str, float]:
+        """Move of the decoder, kept share, noise of the block, rows so far."""
+        return {
+            "change": state.change,
+            "density": state.block_density,
+            "noise": state.block_noise * state.scale,
+            "rows": float(state.n_rows),
+        }
+
+    def resumed(self, state: OnlineState) -> OnlineState:
+        """The state of a finished run, ready for more rows."""
+        return replace(state, phase="next")
+
+    def seen(self, state: OnlineState, rows: NDArray[Any]) -> OnlineState:
+        """The state with these as its last rows, after some of those before them."""
+        most = max(_EVIDENCE_ROWS, 12 * len(state.atoms))
+        before = rows[:0] if state.recent is None else state.recent
+        return replace(state, recent=np.concatenate([before, rows])[-most:])
+
+    def _remember(self, state: OnlineState, covariance: NDArray[Any], rows: int) -> OnlineState:
+        past = state.n_rows if self.memory is None else min(state.n_rows, self.memory)
+        share = rows / max(past + rows, 1)
+        return replace(state, covariance=(1 - share) * state.covariance + share * covariance / rows)
+
+    def _follow(self, state: OnlineState, stats: Stats, noise: float) -> OnlineState:
+        """One least-squares step with the weighted sums of past and present."""
+        rows = stats["n_rows"]
+        # ||X - Z A||^2 from the sums; below 1e-16 of the data it is rounding
+        left = float(np.trace(stats["covariance"]))
+        left -= 2 * float(np.vdot(stats["cross"] / state.scale, state.atoms))
+        left += float(np.vdot(stats["gram"], state.atoms @ state.atoms.T))
+        weight = 1.0 / max(noise, self._rounding(state)) ** 2
+        kept = 1.0 if self.memory is None else max(1.0 - rows / self.memory, 0.0)
+        gram = kept * state.gram + weight * stats["gram"]
+        cross = kept * state.cross + weight * stats["cross"] / state.scale
+        state = replace(state, gram=gram, cross=cross, lost=0)
+        density = float(np.mean(stats["counts"])) / rows
+        mix = min(rows / (10 * self.window), 1.0)  # what is usual changes slowly
+        state = replace(
+            state,
+            block_density=density,
+            residual=max(left, 0.0),
+            density=(1 - mix) * state.density + mix * density,
+            # a rise is slowed down: the dictionary may be drifting away
+            noise=min((1 - mix) * state.noise + mix * noise, 1.01 * max(state.noise, self._rounding(state))),
+        )
+        return self._step(state, gram, cross, noise)
+
+    def _step(self, state: OnlineState, gram: NDArray[Any], cross: NDArray[Any], noise: float) -> OnlineState:
+        """Atoms by least squares in whitened coordinates; thresholds that fit how far they moved."""
+        k = len(state.atoms)
+        whiten, unwhiten = whitening(state.covariance, k)
+        before = state.atoms @ whiten
+        long = np.linalg.norm(before, axis=1)
+        W = np.linalg.inv(before / long[:, None]).T
+        # sums of codes of unit atoms become those of atoms that are unit in whitened coordinates
+        W, moved = least_squares_decoder(W, gram * np.outer(long, long), (cross * long[:, None]) @ whiten)
+        if not np.isfinite(moved):
+            return state
+        atoms = np.linalg.solve(W.T, unwhiten)
+        atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
+        after = self.at(replace(state, change=moved, atoms=atoms))
+        step = (after.decoder - state.decoder).T.astype(np.float64) * state.scale
+        change = np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ state.covariance, step), 0.0))
+        gain = after.noise_gain
+        top = np.minimum(state.thresholds / 0.3, WARM_END * state.size)  # they may rise again, too
+        thresholds = fallen_thresholds(top, change, noise * gain, self._rounding(state) * gain)
+        return replace(after, thresholds=thresholds)
+
+    def _polish(self, state: OnlineState, stats: Stats) -> OnlineState:
+        """A disturbed block on its own, until it stands still."""
+        density = float(np.mean(stats["counts"])) / stats["n_rows"]
+        noise = noise_level(stats["magnitudes"], density)
+        cross = stats["cross"] / state.scale
+        after = self._step(state, stats["gram"], cross, noise)
+        progress = after.change < 0.9 * state.least_change
+        after = replace(
+            after,
+            passes=state.passes + 1,
+            waited=0 if progress else state.waited + 1,
+            least_change=min(after.change, state.least_change),
+            block_density=density,
+            block_noise=noise,
+        )
+        eps = np.finfo(state.decoder.dtype).eps
+        if after.change > 100 * eps and after.waited < 4 and after.passes < _POLISH_PASSES:
+            return after
+        size = np.sqrt(stats["squares"] / np.maximum(stats["counts"], 1.0))
+        floor = 10 * self._rounding(state)
+        if noise > _SETTLED * max(state.noise, floor) or density > _SETTLED * state.density:
+            lost = state.lost + 1
+            before = replace(state, lost=lost, thresholds=WARM_END * state.size, atoms=state.anchor)
+            return replace(self.at(before), phase="lost" if lost >= _LOST else "next")
+        weight = 1.0 / max(noise, self._rounding(after)) ** 2
+        return replace(
+            after,
+            phase="next",
+            noise=noise,
+            density=density,
+            size=size,
+            gram=weight * stats["gram"],
+            cross=weight * cross,
+            lost=0,
+        )
+
+    def _rounding(self, state: OnlineState) -> float:
+        eps = float(np.finfo(state.decoder.dtype).eps)
+        return eps * float(np.sqrt(np.trace(state.covariance)))
+
+    def at(self, state: OnlineState) -> OnlineState:
+        """The state with the decoder of its atoms."""
+        decoder = np.linalg.pinv(state.atoms)
+        return replace(
+            state,
+            noise_gain=np.linalg.norm(decoder, axis=0),
+            decoder=np.ascontiguousarray((decoder / state.scale).astype(state.decoder.dtype)),
+        )
+
+
+def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
+    """Codes of a new block, its second moments, and some of its rows."""
+    stride = -(-algorithm.window // max(_EVIDENCE_ROWS, 12 * len(state.atoms)))
+    X = block.X[::stride]
+    recent = {"recent": Concat(X.toarray() if sp.issparse(X) else X.copy())}
+    return {**coding_map(algorithm, state, block), **covariance_map(algorithm, state, block), **recent}
+
+
+def coding_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
+    """Sums of codes by thresholds, or by a pursuit where noise would drown them in the inverse."""
+    if np.max(NOISE_FACTOR * state.noise * state.noise_gain / state.size) > LOUD * np.sqrt(state.density):
+        return pursuit_map(algorithm, state, block)
+    return code_map(algorithm, state, block)

@@ -1,0 +1,1 @@
+"""Algorithms of non-negative factorization."""

@@ -1,0 +1,457 @@
+r"""AND: alternating non-negative gradient descent (Li and Liang 2017, Algorithm 1).
+
+.. math:: y = x A, \qquad x \ge 0, \quad A \in \mathbb{R}^{D \times W} \text{ of any sign}
+
+Rows are samples here; the paper writes y = A x with samples as columns. In stage j, with the
+threshold :math:`\alpha_j` and the working matrix fixed,
+
+.. math:: z = \phi_{\alpha_j}(y A^+), \qquad A \leftarrow A + \eta \sum (z^T y - z^T z A),
+   \qquad \phi_\alpha(t) = t \,[t \ge \alpha],
+
+and :math:`\alpha_j` falls from stage to stage (Theorem 4; constant 1/4 for binary x, Theorem 1).
+
+Where we differ from the paper, and why:
+
+- The inner steps of a stage share one Z, so they have a closed form (`kernels.gradient`): a stage is
+  one pass over the data for G = Z'Z and B = Z'Y.
+- The step is 1 / lambda_max(G), not a constant: the authors' .5/D diverges for many samples.
+- The stages run in the coordinates of a subspace that holds the data (`algorithms.nonnegative.subspace`).
+- Automatic thresholds: true weights are never negative, so negative decoded ones measure the error.
+  The threshold falls with the largest error N. Data without noise (the kept samples span no more than D
+  dimensions): not under N/3. With noise: that of component i not under ``noise_factor`` times the root
+  mean square sigma_i of its negative codes, where a facet of the cone runs through the middle of its
+  noise. Samples with codes far below 0 (in units of ``trim`` thresholds) contradict the model and are
+  left out; without noise that bound falls slower than the threshold, as errors still shrink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.algorithms.nonnegative.starts import Picks, anchor_words, begin_picks, picks_round, update_picks
+from altmin.algorithms.nonnegative.subspace import Reduction, View, coordinates, moments_map, weights
+from altmin.contract import (
+    All,
+    Block,
+    Concat,
+    Done,
+    Info,
+    Max,
+    Min,
+    Next,
+    Round,
+    Rows,
+    Same,
+    Stats,
+    combine,
+    record,
+)
+from altmin.kernels.codes import sweep, upper_quantile
+from altmin.kernels.gradient import gradient_steps
+from altmin.kernels.gram import row_norms2, times, transpose_times
+from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.masked import masked_codes, masked_nnls, observed, products, squared_residuals
+from altmin.kernels.nnls import nnls
+
+_FIRST_LEVEL, _HIGHEST = 0.25, 0.5
+_SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
+_MEASURES = 16
+
+
+@record
+class AndState:
+    """Phase, working matrix and its decoder, and the thresholds of the next stage."""
+
+    phase: str
+    view: View
+    A: Any  # (D, K): the paper's A, transposed, in the coordinates of the view
+    inside: int | None = None  # how many of these the data use (the others only a given start)
+    decoder: Any = None  # (K, D): pseudo-inverse of A, so codes are coordinates @ decoder
+    alpha: Any = None  # (D,): thresholds of the next stage
+    picks: Any = None  # what the start took so far
+    one_way: bool = False  # whether each row is read once
+    stride: int = 1  # of the sample of codes that the guarantee looks at
+    held: str = ""  # on a stream: the batch in memory is "fresh" or "used"
+    measured: int = 0
+    level: float = _FIRST_LEVEL
+    sigma: Any = None  # (D,): root mean square of each component's negative codes
+    trimming: bool = True
+    failing: float = 0.0  # share of samples that contradict the model
+    stage: int = 0
+    change: float = np.inf
+    calm: int = 0
+    negative: float = np.inf  # N: most negative decoded weight, in units of its component's largest
+    pending: Any = None  # sums of a stage that isn't complete
+    mass: Any = None  # (D,): sum of each component's codes
+    squares: float = 0.0  # sum of squares of the data
+    residual: float = np.inf  # sum of squares of what the codes leave over
+    kept_share: float = np.inf  # the same over the squares of the data, samples left out not counted
+    codes: Any = None  # codes of some samples, before the threshold
+
+
+@record
+class AndNmf:
+    """Parameters of the algorithm; :class:`altmin.AND` explains them."""
+
+    n_components: int
+    start: Any = None
+    method: str = "spa"
+    schedule: tuple[float, float] | None = None
+    inner_steps: int | None = None
+    step: float | None = None
+    noise_factor: float = 2.0
+    trim: float | None = 1.5
+    batch_size: int | None = None
+    nonnegative: bool = False
+    decoder: str = "threshold"
+    online: bool = False
+    missing: bool = False
+
+    @property
+    def reduction(self) -> Reduction:
+        """To the leading D directions, unless the paper's algorithm runs from a given start."""
+        free = self.schedule is not None and self.start is not None and not self.missing
+        screen = self.schedule is None and self.trim is not None
+        rank = None if free else self.n_components
+        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing)
+
+    def init(self, info: Info, seed: int) -> AndState:
+        """Before any data."""
+        view = self.reduction.begin(info.n_features, info.sparse, info.dtype)
+        stride = -(-(info.n_rows or 0) // max(2000, 20 * self.n_components)) or 1
+        A = np.zeros((self.n_components, info.n_features), info.dtype)
+        one_way = self.online or not info.replayable
+        if one_way and self.reduction.rank is None:
+            view = View("ready")
+        picks = Picks(None, None, seed=seed)
+        return self._after_view(AndState("view", view, A, picks=picks, one_way=one_way, stride=stride))
+
+    def next_round(self, state: AndState) -> Round | Done:
+        """The passes that prepare and start; one that only measures; then the stages; the rest."""
+        rows = self._rows(state)
+        reads: dict[str, Any] = {}
+        if state.view.columns:
+            reads = {"reads": ("coordinates", "weight"), "needs_data": False}
+        match state.phase:
+            case "view":
+                return self.reduction.round(state.view, rows)
+            case "picks":
+                return picks_round(state.picks, self.method, rows)
+            case "anchors":
+                return Round(moments_map, rows, name="start", **reads)
+            case "measure":
+                return Round(stage_map, rows, name="measure", **reads)
+            case "stages" if state.calm < 3:
+                return Round(stage_map, rows, name="stage", iteration=True, **reads)
+            case "clip":
+                screened = ("weight",) if state.view.dropped is not None or self.missing else ()
+                return Round(nonnegative_map, rows, name="clip", reads=screened, holes=self.missing)
+            case "residual":
+                if state.view.columns:
+                    reads["reads"] += ("outside",)
+                elif self.missing:
+                    reads = {"reads": ("weight",), "holes": True}
+                return Round(residual_map, rows, name="residual", **reads)
+            case "wait":
+                return Done("end_of_stream", "the rows given so far are used; partial_fit takes more")
+        if state.failing > 0.05:
+            message = f"the factors stopped changing; {state.failing:.0%} of the samples contradict the model"
+            return Done("converged", message)
+        return Done("converged")
+
+    def update(self, state: AndState, stats: Stats) -> AndState:
+        """What follows from the sums of a round."""
+        if state.one_way and not self.online:
+            state = replace(state, held="used" if state.phase == "stages" else "fresh")
+        match state.phase:
+            case "view":
+                view = self.reduction.update(state.view, stats, state.A.dtype)
+                return self._after_view(replace(state, view=view))
+            case "picks":
+                picks = update_picks(state.picks, self.method, stats, self.n_components)
+                state = replace(state, picks=picks)
+                return self._begin(state, picks.picked) if picks.done else state
+            case "anchors":
+                if not state.view.nonnegative:
+                    raise ValueError("init='anchor': X has negative entries; use init='spa'")
+                return self._begin(state, anchor_words(state.view, stats["moments"], self.n_components))
+            case "measure":
+                return self._measure(state, stats)
+            case "stages":
+                return self._stage(state, stats)
+            case "clip":
+                solve = masked_nnls if self.missing else nnls
+                G = stats["G"].T  # of each feature where entries are missing, otherwise of all of them
+                A = solve(G, stats["B"].T).T.astype(state.A.dtype)
+                return replace(state, phase="residual", A=A, decoder=pseudo_inverse(A))
+        return replace(
+            state,
+            phase="done",
+            residual=stats["residual"],
+            squares=stats["squares"],
+            codes=stats["codes"].value,
+            kept_share=float(stats["kept"][0] / max(stats["kept"][1], np.finfo(float).tiny)),
+        )
+
+    def finish(self, state: AndState) -> AndState:
+        """Closing passes: non-negative components, and what is left of the data."""
+        if self.online:
+            return state
+        if self.nonnegative:
+            state = lift(state)
+            A = np.maximum(state.A, 0.0)
+            state = replace(state, A=A, decoder=pseudo_inverse(A))
+        if state.one_way:
+            return replace(state, phase="done")
+        return replace(state, phase="clip" if self.nonnegative else "residual")
+
+    def measure(self, state: AndState) -> Mapping[str, float]:
+        """How much the factors moved, the largest threshold, the negative part of the codes."""
+        return {
+            "change": state.change,
+            "threshold": float(np.max(state.alpha)),
+            "negative": state.negative,
+            "failing": state.failing,
+        }
+
+    def _rows(self, state: AndState) -> Rows:
+        if state.one_way and not self.online:
+            if state.held == "fresh" or (state.held and state.phase != "stages"):
+                return Same()
+            if self.batch_size is None:
+                return All()  # refused by the engine, with advice
+            return Next(self.batch_size, keep=True)
+        if state.phase == "stages" and self.batch_size is not None and not self.online:
+            return Next(self.batch_size, wrap=True)
+        return All()
+
+    def _after_view(self, state: AndState) -> AndState:
+        """Once the view is ready: the given start in its coordinates, or rounds that look for one."""
+        view = state.view
+        if view.phase != "ready":
+            return state
+        if self.start is None:
+            if self.method == "anchor":
+                return replace(state, phase="anchors")
+            picks = begin_picks(view, self.method, state.picks.seed)
+            return replace(state, phase="picks", picks=picks)
+        start = np.asarray(self.start, dtype=state.A.dtype)
+        if view.basis is None:
+            return self._begin(state, start)
+        if self.schedule is not None:  # exact: A may leave the span of the data, so the basis grows by A's
+            outside = start - (start @ view.basis) @ view.basis.T
+            outside -= (outside @ view.basis) @ view.basis.T
+            _, s, Vt = np.linalg.svd(outside, full_matrices=False)
+            new = Vt[s > 1e-14 * np.linalg.norm(start)].T
+            wider = replace(view, basis=np.hstack([view.basis, new]))
+            state = replace(state, view=wider, inside=view.basis.shape[1])
+        return self._begin(state, start @ state.view.basis)
+
+    def _begin(self, state: AndState, A: NDArray[Any]) -> AndState:
+        """From a start to the first stage; components that the data have no room for stay 0."""
+        full = np.zeros((self.n_components, A.shape[1]), state.A.dtype)
+        full[: len(A)] = A
+        state = replace(state, A=full, picks=None)
+        inexact = self.schedule is not None and not state.view.exact and not self.missing
+        if inexact or state.one_way:
+            state = lift(state)
+        if self.schedule is None:
+            norms = np.linalg.norm(state.A, axis=1)
+            state = replace(state, A=state.A / _positive(norms)[:, None])
+            state = replace(state, phase="measure", alpha=np.full(self.n_components, np.inf))
+        else:
+            state = replace(state, phase="stages", alpha=np.full(self.n_components, self.schedule[0]))
+        return replace(state, decoder=self._decoder(state))
+
+    def _decoder(self, state: AndState) -> NDArray[Any]:
+        return pseudo_inverse(state.A)[: state.inside]
+
+    def _measure(self, state: AndState, stats: Stats) -> AndState:
+        """Scale the components so that large codes are 1: by the largest, then by the .999 quantile."""
+        state = replace(state, measured=state.measured + 1)
+        if state.measured == 1:
+            return _rescale(state, _positive(stats["largest"].value))
+        scale = upper_quantile(stats["counts"], stats["totals"][0], stats["largest"].value)
+        state = _rescale(state, scale)
+        if np.any(scale <= 0.5) and state.measured < _MEASURES:
+            return state
+        state = replace(state, sigma=_rms_negative(stats) / scale, phase="stages")
+        return replace(state, alpha=self._thresholds(state))
+
+    def _thresholds(self, state: AndState) -> NDArray[Any]:
+        floor = 0.0 if state.view.noiseless else self.noise_factor * state.sigma
+        return np.minimum(_HIGHEST, np.maximum(state.level, floor * np.ones(self.n_components)))
+
+    def _stage(self, state: AndState, stats: Stats) -> AndState:
+        """Algorithm 1, lines 3-8, for all samples at once."""
+        if state.pending is not None:
+            stats = combine(state.pending, stats)
+        if self.online and self.batch_size is not None and stats["totals"][0] < self.batch_size:
+            return replace(state, pending=stats, phase="wait")
+        G, B = stats["G"], stats["B"]
+        B = np.pad(B, ((0, 0), (0, state.A.shape[1] - B.shape[1])))
+        A = gradient_steps(state.A, G, B, self.inner_steps, self.step)
+        moved = np.linalg.norm(A - state.A, axis=1) / _positive(np.linalg.norm(state.A, axis=1))
+        total, failed = stats["totals"]
+        after = replace(
+            state,
+            A=A,
+            pending=None,
+            stage=state.stage + 1,
+            change=float(np.max(moved)),
+            mass=stats["sums"][2],
+            failing=float(failed / max(total, 1.0)),
+        )
+        if state.one_way:
+            left = stats["squares"] - 2 * np.sum(A * B) + np.sum(A * (G @ A))
+            after = replace(after, squares=stats["squares"], residual=float(max(left, 0.0)))
+        after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
+        after = replace(after, decoder=self._decoder(after))
+        return replace(after, phase="wait") if self.online else after
+
+    def _scheduled(self, state: AndState, stats: Stats) -> AndState:
+        """The paper's thresholds, start / decay^stage."""
+        largest, smallest = stats["largest"].value, stats["smallest"].value
+        negative = float(max(-np.min(smallest / _positive(largest)), 0.0))
+        start, decay = self.schedule or (np.inf, 1.0)
+        alpha = np.full(self.n_components, start / decay**state.stage)
+        return replace(state, alpha=alpha, negative=negative)
+
+    def _lower(self, state: AndState, stats: Stats) -> AndState:
+        """Automatic thresholds for the next stage, and whether the last ones changed anything still."""
+        scale = upper_quantile(stats["counts"], stats["totals"][0], stats["largest"].value)
+        sigma = _rms_negative(stats) / scale
+        negative = float(max(-np.min(stats["smallest"].value / scale), 0.0))
+        tiny = 5e3 * np.finfo(np.float64).eps if state.A.dtype == np.float64 else 1e-5
+        rms = float(np.sqrt(np.mean(sigma**2)))
+        at_noise = not state.view.noiseless and state.level < self.noise_factor * float(np.median(sigma))
+        settled = state.change < max(tiny, 0.02 * rms if at_noise else 0.0)
+        level = max(state.level / _FAST, min(state.level / _SLOW, negative))
+        if state.view.noiseless:
+            level = max(level, negative / 3)
+        state = replace(
+            _rescale(state, scale),
+            sigma=sigma,
+            negative=negative,
+            trimming=state.failing <= 0.1,
+            level=min(level, state.level),
+            calm=state.calm + 1 if settled else 0,
+        )
+        return replace(state, alpha=self._thresholds(state))
+
+
+def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """Decode a block and sum up G = Z'Z and B = Z'Y; measure the codes before the threshold."""
+    S, w = coordinates(state.view, block), weights(block)
+    Z = times(S, state.decoder)
+    automatic = algorithm.schedule is None
+    bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
+    trimming = automatic and algorithm.trim is not None
+    cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
+    stats: dict[str, Any] = sweep(
+        Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
+    )
+    weighted = state.view.weighted or (not state.view.columns and block.weight is not None)
+    Zw = Z * w.astype(Z.dtype)[:, None] if weighted else Z
+    stats |= {"largest": Max(stats["largest"]), "smallest": Min(stats["smallest"])}
+    stats |= {"G": Zw.T @ Z, "B": transpose_times(Zw, S)}
+    return stats | {"squares": float(w @ row_norms2(S))} if state.one_way else stats
+
+
+def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """Non-negative least squares codes of the clipped components."""
+    if algorithm.missing:
+        Y, P = observed(block.X)
+        Z = masked_codes(block.X, state.A, nonnegative=True)
+        w = np.maximum(weights(block), 0.0)[:, None]
+        return {"G": transpose_times(products(Z.T) * w, P), "B": transpose_times(Z * w, Y)}
+    Z = nnls_codes(block.X, state.A)
+    Zw = Z * np.maximum(weights(block), 0.0).astype(Z.dtype)[:, None]
+    return {"G": Zw.T @ Z, "B": transpose_times(Zw, block.X)}
+
+
+def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """Squares of the data and of what non-negative codes leave over; codes of every so many samples."""
+    if algorithm.missing and not state.view.columns:
+        return _residual_with_holes(algorithm, state, block)
+    S = coordinates(state.view, block)
+    linear = times(S, state.decoder)
+    Z = nnls_codes(S, state.A) if algorithm.decoder == "nnls" else np.maximum(linear, 0.0)
+    squares = row_norms2(S)
+    if isinstance(S, np.ndarray):
+        fit = Z @ state.A
+        fit[:, : S.shape[1]] -= S
+        left = row_norms2(fit)
+    else:  # |s - zA|^2 by Gram matrices: zA has no zeros, and would be as wide as the data
+        along, G = times(S, state.A.T), state.A @ state.A.T
+        left = squares + np.einsum("ij,ij->i", Z, Z @ G - 2 * along, dtype=np.float64)
+    if state.view.columns:
+        left, squares = left + block.columns["outside"], squares + block.columns["outside"]
+    return _left_over(state, block, np.maximum(left, 0.0), squares, linear)
+
+
+def _residual_with_holes(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
+    """The same over the observed entries."""
+    linear = masked_codes(block.X, state.A, nonnegative=False)
+    Z = np.maximum(linear, 0.0)
+    if algorithm.decoder == "nnls":
+        Z = masked_codes(block.X, state.A, nonnegative=True)
+    left = squared_residuals(block.X, Z, state.A)
+    return _left_over(state, block, left, row_norms2(observed(block.X)[0]), linear)
+
+
+def _left_over(state: AndState, block: Block, left: Any, squares: Any, codes: NDArray[Any]) -> Stats:
+    """Sums over all samples and over those that weren't left out (their weight is positive)."""
+    given = weights(block)
+    w, kept = np.abs(given), np.maximum(given, 0.0)
+    some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (given > 0)
+    return {
+        "residual": float(w @ left),
+        "squares": float(w @ squares),
+        "kept": np.array([kept @ left, kept @ squares]),
+        "codes": Concat(codes[some].astype(np.float64)),
+    }
+
+
+def decode(X: Any, decoder: NDArray[Any], alpha: Any = 0.0) -> NDArray[Any]:
+    """Non-negative codes: the paper's decoding with threshold ``alpha``."""
+    Z = times(X, decoder)
+    Z[Z < alpha] = 0.0
+    return Z
+
+
+def nnls_codes(X: Any, A: NDArray[Any]) -> NDArray[Any]:
+    """Non-negative codes of least squares."""
+    return nnls(A @ A.T, times(X, A[:, : X.shape[1]].T)).astype(A.dtype)
+
+
+def lift(state: AndState) -> AndState:
+    """The state in the data's own coordinates."""
+    view = state.view
+    if view.basis is None:
+        return state
+    A = np.ascontiguousarray(state.A @ view.basis.T)
+    view = replace(view, basis=None, columns=False)
+    decoder = None if state.decoder is None else pseudo_inverse(A)
+    return replace(state, view=view, A=A, inside=None, decoder=decoder)
+
+
+def _rescale(state: AndState, scale: NDArray[Any]) -> AndState:
+    """Multiply the components by ``scale``, so that their codes are divided by it."""
+    scale = scale.astype(state.A.dtype)
+    return replace(state, A=state.A * scale[:, None], decoder=state.decoder / scale)
+
+
+def _rms_negative(stats: Stats) -> NDArray[Any]:
+    squares, number, _ = stats["sums"]
+    return np.sqrt(squares / np.maximum(number, 1.0))
+
+
+def _positive(values: NDArray[Any]) -> NDArray[Any]:
+    """The values, with 1 in place of those that cannot be divided by."""
+    return np.where(values > 0, values, 1.0)

@@ -1,0 +1,374 @@
+r"""A view of the data in few coordinates: the first rounds of AND, and of every start.
+
+Stages cost nothing in the number of features W once the data are written in coordinates:
+
+- *Exactly.* A random sketch of the rows finds their span, and a pass proves that nothing is left over.
+  If :math:`Y = S Q^T` with orthonormal Q (W x K), every stage on Y is the same stage on S.
+- *To rank D.* Data with noise are projected onto their D leading directions. This changes the
+  algorithm (the paper decodes in all W directions), for the better: the noise outside is gone. The
+  directions of narrow rows come from their Gram matrix, in one pass; those of wide ones from subspace
+  iteration, in four.
+
+Before the second, gross outliers are screened out: a sample that takes a leading direction for itself
+(leverage), or that lies far outside the leading directions of the others, is left out of the fit and
+named. All of it is sums over rows: Gram matrices of K coordinates, a histogram for a median. Directions
+that were found with the outliers among the samples are found again without them, and all judged once more.
+
+Where entries are missing, `holes` finds the leading directions and coordinates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from altmin.algorithms.nonnegative.holes import (
+    begin_completion,
+    complete_map,
+    coordinates_map,
+    update_completion,
+)
+from altmin.contract import Block, Concat, Max, Min, Round, Rows, Stats, record
+from altmin.kernels.gram import row_norms2, times, transpose_times
+
+_POWER_ROUNDS = 4
+_GRAM_WIDTHS = 8  # 2 W operations an entry, against 4 x 4 widths
+_SCREEN_ROUNDS = 6
+_OCTAVES = (-104, 24)  # of squared residuals relative to the mean square of a sample, 4 bins each
+COLUMNS = ("coordinates", "weight", "outside")
+
+
+@record
+class View:
+    """The data as the stages see them, and what the first passes learned."""
+
+    phase: str
+    basis: Any = None  # (W, K) orthonormal, or None: the data's own coordinates
+    columns: bool = False  # whether the coordinates are a row column
+    exact: bool = False  # whether the coordinates hold all of the data
+    noiseless: bool = False  # whether the kept samples have no more directions than components
+    count: float = 0.0  # number of samples, by weight
+    energy: float = 0.0  # sum of squares of the data
+    nonnegative: bool = False
+    weighted: bool = False  # whether weights other than 0 and 1 occur
+    rounds: int = 0
+    turn: Any = None  # (K, D) leading directions of the kept samples, with ...
+    values: Any = None  # ... their eigenvalues
+    limit: float = np.inf  # squared residual above which a sample is dropped
+    gram: bool = False  # whether the leading directions come from the Gram matrix
+    cleaned: bool = False  # whether the directions were found again without what was screened out
+    dropped: Any = None  # row numbers of the samples that were screened out
+    completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
+
+
+@record
+class Reduction:
+    """What to reduce to. ``rank=None``: exactly or not at all; ``screen``: leave gross outliers out.
+
+    ``missing``: the data have holes; a rank is needed then.
+    """
+
+    rank: int | None
+    width: int
+    screen: bool = True
+    missing: bool = False
+
+    def begin(self, n_features: int, sparse: bool, dtype: Any) -> View:
+        """Before any data: a sketch can say something only if it is narrower than the data."""
+        if self.missing:
+            return View("complete", completion=begin_completion(n_features, self.rank or n_features, dtype))
+        if not sparse and n_features > self.width:
+            return View("sketch")
+        if self.rank is None:
+            return View("ready")
+        if not sparse and n_features <= 2 * self.width:
+            return View("project")
+        return self._power_start(View("power"), n_features, dtype)
+
+    def round(self, view: View, rows: Rows) -> Round:
+        """The pass that this phase needs."""
+        known = ("weight",) if view.cleaned else ()
+        if view.phase in ("sketch", "gram", "power"):
+            step = {"sketch": sketch_map, "gram": gram_map, "power": power_map}[view.phase]
+            return Round(step, rows, name="subspace", reads=known)
+        if view.phase == "complete":
+            return Round(complete_map, rows, name="complete", holes=True)
+        if view.phase == "coordinates":
+            return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True)
+        if view.phase == "project":
+            writes = COLUMNS if view.basis is not None else COLUMNS[1:]
+            return Round(project_map, rows, name="subspace", writes=writes, reads=known)
+        needs: dict[str, Any] = {
+            "reads": COLUMNS if view.columns else COLUMNS[1:],
+            "needs_data": not view.columns,
+        }
+        match view.phase:
+            case "moments":
+                return Round(moments_map, rows, name="screen", **needs)
+            case "judge":
+                return Round(judge_map, rows, name="screen", writes=("leverage", "leftover"), **needs)
+            case "drop":
+                needs["reads"] = (*needs["reads"], "leverage", "leftover")
+                return Round(drop_map, rows, name="screen", writes=("weight",), **needs)
+        return Round(turn_map, rows, name="subspace", writes=("coordinates", "outside"), **needs)
+
+    def update(self, view: View, stats: Stats, dtype: Any) -> View:
+        """What follows from the sums of that pass."""
+        if "facts" in stats:
+            view = _learn(view, stats["facts"])
+        match view.phase:
+            case "sketch":
+                return self._sketched(view, stats["sketch"])
+            case "gram":
+                directions = np.linalg.eigh(stats["gram"].astype(np.float64))[1][:, : -self.width - 1 : -1]
+                return replace(view, phase="project", basis=np.ascontiguousarray(directions, dtype))
+            case "power":
+                basis = np.linalg.qr(stats["power"].astype(np.float64))[0].astype(dtype)
+                view = replace(view, basis=basis, rounds=view.rounds + 1)
+                return replace(view, phase="project") if view.rounds >= _POWER_ROUNDS else view
+            case "complete":
+                completion = update_completion(view.completion, stats)
+                phase = "coordinates" if completion.done else "complete"
+                return replace(view, completion=completion, phase=phase)
+            case "coordinates":
+                completion = replace(view.completion, poor=stats["poor"] / stats["rows"])
+                view = replace(view, completion=completion, basis=completion.basis, columns=True)
+                return replace(view, exact=completion.exact, phase="moments")
+            case "project":
+                return self._projected(view, stats, dtype)
+            case "moments":
+                view = _leading(view, stats["moments"], self.rank)
+                return replace(view, phase="judge" if self.screen else "turn", rounds=0)
+            case "judge":
+                mean = view.energy / max(view.count, 1.0)
+                return replace(view, phase="drop", limit=25 * _median(stats["leftover"], mean) + 1e-12 * mean)
+            case "drop":
+                return self._dropped(view, stats)
+        basis = view.turn if view.basis is None else view.basis @ view.turn
+        exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
+        view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
+        return replace(view, phase="ready")
+
+    def _sketched(self, view: View, sketch: NDArray[Any]) -> View:
+        """The span of the rows, if the sketch has room to spare; otherwise the leading directions."""
+        W = sketch.shape[1]
+        _, s, Vt = np.linalg.svd(sketch, full_matrices=False)
+        K = max(int(np.sum(s > _tolerance(sketch.dtype) * s[0])), 1)
+        if K <= min(sketch.shape) - 5:
+            return replace(view, phase="project", basis=np.ascontiguousarray(Vt[:K].T), exact=True)
+        if self.rank is None:
+            return replace(view, phase="ready")
+        if W <= 2 * self.width:
+            return replace(view, phase="project")
+        return self._leading_start(view, W, sketch.dtype)
+
+    def _leading_start(self, view: View, n_features: int, dtype: Any) -> View:
+        """The Gram matrix of dense rows gives their leading directions in one pass, and up to this width with
+        fewer operations than the passes of subspace iteration take.
+        """
+        if n_features <= _GRAM_WIDTHS * self.width:
+            return replace(view, phase="gram", basis=None, exact=False, gram=True)
+        return self._power_start(view, n_features, dtype)
+
+    def _power_start(self, view: View, n_features: int, dtype: Any) -> View:
+        # The directions are random but always the same: a fit has no seed unless its start has one.
+        directions = np.random.default_rng(0).standard_normal((n_features, min(self.width, n_features)))
+        return replace(view, phase="power", basis=directions.astype(dtype), exact=False, rounds=0)
+
+    def _projected(self, view: View, stats: Stats, dtype: Any) -> View:
+        worst = float(stats["worst"].value)
+        exact = view.exact and worst <= (10 * _tolerance(dtype)) ** 2
+        if view.exact and not exact:
+            if self.rank is None:
+                return replace(view, phase="ready", basis=None, exact=False)
+            W = len(view.basis)
+            if W > 2 * self.width:
+                return self._leading_start(view, W, dtype)
+            return replace(view, phase="project", basis=None, exact=False)
+        view = replace(view, exact=exact, columns=view.basis is not None)
+        return replace(view, phase="ready" if self.rank is None else "moments")
+
+    def _dropped(self, view: View, stats: Stats) -> View:
+        """Next look at the samples that are left; give up the screen where it would take too many."""
+        rounds = view.rounds + 1
+        if stats["lost"] > 0.2 * view.count:
+            return replace(view, phase="drop", limit=np.inf, values=None, rounds=_SCREEN_ROUNDS)
+        given_up = view.values is None
+        view = _leading(view, stats["moments"], self.rank)
+        view = replace(view, rounds=rounds, dropped=stats["ids"].value)
+        if given_up or rounds >= _SCREEN_ROUNDS or stats["changed"] == 0:
+            found_with_outliers = len(view.dropped) and view.basis is not None and not view.exact
+            if found_with_outliers and not view.cleaned and view.completion is None:
+                return replace(view, phase="gram" if view.gram else "power", rounds=0, cleaned=True)
+            return replace(view, phase="turn")
+        return replace(view, phase="judge")
+
+
+def coordinates(view: View, block: Block) -> Any:
+    """The block in the coordinates of the view."""
+    return block.columns["coordinates"] if view.columns else block.X
+
+
+def weights(block: Block) -> NDArray[Any]:
+    """Weights of the block's rows: the user's or ones; not positive where the screen left a row out."""
+    if "weight" in block.columns:
+        return block.columns["weight"]
+    return np.ones(block.n_rows) if block.weight is None else block.weight.astype(np.float64)
+
+
+def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Random signed sums of the unit rows: their span is that of the rows, up to the sketch's width."""
+    w = weights(block)
+    norms = np.sqrt(row_norms2(block.X))
+    scale = np.where(w > 0, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
+    rng = np.random.default_rng(block.start)  # not the fit's seed: this start has no randomness to choose
+    signs = 2.0 * rng.integers(0, 2, (block.n_rows, algorithm.reduction.width), np.int8) - 1.0
+    signs *= scale[:, None]
+    return {"facts": _facts(block, w, norms), "sketch": transpose_times(signs.astype(block.X.dtype), block.X)}
+
+
+def gram_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """X'X of the kept samples."""
+    w = weights(block)
+    rows = block.X
+    if not np.all(w == 1.0):
+        rows = rows * np.sqrt(np.maximum(w, 0.0)).astype(rows.dtype)[:, None]
+    return {"facts": _facts(block, w, np.sqrt(row_norms2(block.X))), "gram": rows.T @ rows}
+
+
+def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """A step of subspace iteration, X'X times the directions."""
+    w = weights(block)
+    along = times(block.X, state.view.basis) * np.maximum(w, 0.0).astype(block.X.dtype)[:, None]
+    return {
+        "facts": _facts(block, w, np.sqrt(row_norms2(block.X))),
+        "power": transpose_times(along, block.X).T,
+    }
+
+
+def project_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
+    """Coordinates of the rows, and what lies outside."""
+    w, basis = weights(block), state.view.basis
+    squares = row_norms2(block.X)
+    columns = {"weight": w, "outside": np.zeros(block.n_rows)}
+    if basis is not None:
+        S = times(block.X, basis)
+        columns["coordinates"] = S
+        inside = row_norms2(S)
+        left = squares - inside if sp.issparse(block.X) else row_norms2(block.X - S @ basis.T)
+        columns["outside"] = np.maximum(left, 0.0)
+    share = columns["outside"] / np.where(squares > 0, squares, 1.0)
+    stats = {
+        "facts": _facts(block, w, np.sqrt(squares)),
+        "worst": Max(float(np.max(share[w > 0], initial=0.0))),
+    }
+    return stats, columns
+
+
+def moments_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Gram matrix of the coordinates of the kept samples."""
+    S = coordinates(state.view, block)
+    return {"moments": _moments(S, weights(block))}
+
+
+def judge_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
+    """Leverage and residual of every sample with respect to the leading directions of the kept ones."""
+    view = state.view
+    S = coordinates(view, block)
+    T = S @ view.turn
+    leverage = np.sum(np.square(T, dtype=np.float64) / view.values, axis=1)
+    leftover = _leftover(S, T) + block.columns["outside"]
+    mean = view.energy / max(view.count, 1.0)
+    low, high = _OCTAVES
+    relative = np.log2(np.maximum(leftover / (mean if mean > 0 else 1.0), 2.0**low))
+    place = np.minimum(4 * (relative - low), 4 * (high - low) - 1).astype(np.intp)
+    kept = np.maximum(weights(block), 0.0)
+    counts = np.bincount(place, weights=kept, minlength=4 * (high - low))
+    return {"leftover": counts}, {"leverage": leverage, "leftover": leftover}
+
+
+def drop_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
+    """Leave out the samples that failed; those that now pass come back."""
+    view, columns = state.view, block.columns
+    # Given weights are kept in sign: a sample that is left out has minus its weight.
+    given, rank = np.abs(columns["weight"]), len(view.turn.T)
+    bad = np.zeros(len(given), bool)
+    if view.values is not None:
+        bad = (columns["leverage"] > max(0.3, 10 * rank / view.count)) | (columns["leftover"] > view.limit)
+    bad &= given > 0
+    weight = np.where(bad, -given, given)
+    stats = {
+        "moments": _moments(coordinates(view, block), weight),
+        "lost": float(given[bad].sum()),
+        "changed": float(np.sum(weight != columns["weight"])),
+        "ids": Concat(block.start + np.flatnonzero(bad)),
+    }
+    return stats, {"weight": weight}
+
+
+def turn_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
+    """Coordinates along the leading directions alone."""
+    S = coordinates(state.view, block)
+    T = S @ state.view.turn
+    return {"rows": float(block.n_rows)}, {
+        "coordinates": T,
+        "outside": _leftover(S, T) + block.columns["outside"],
+    }
+
+
+def _leftover(S: NDArray[Any], T: NDArray[Any]) -> NDArray[Any]:
+    """Squared norm of what T, the coordinates of S along orthonormal directions, does not hold."""
+    if S.shape[1] == T.shape[1]:
+        return np.zeros(len(S))
+    return np.maximum(row_norms2(S) - row_norms2(T), 0.0)
+
+
+def _moments(S: NDArray[Any], weight: NDArray[Any]) -> NDArray[Any]:
+    S = S.astype(np.float64, copy=False)
+    return (S * np.maximum(weight, 0.0)[:, None]).T @ S
+
+
+def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
+    values, V = np.linalg.eigh(moments)
+    found = int(np.sum(values > values[-1] * len(values) * 4 * np.finfo(np.float64).eps))
+    D = max(min(rank or len(values), found), 1)
+    turn = np.ascontiguousarray(V[:, ::-1][:, :D])
+    values = np.maximum(values[::-1][:D], np.finfo(float).tiny)
+    noiseless = found <= D and (view.completion is None or view.completion.exact)
+    return replace(view, turn=turn, values=values, noiseless=noiseless)
+
+
+def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
+    """What the first pass learns besides its own purpose."""
+    w = np.abs(w)  # what was screened out counts as a sample
+    values = block.X.data if sp.issparse(block.X) else block.X if w.all() else block.X[w > 0]
+    return {
+        "count": float(w.sum()),
+        "energy": float(w @ np.square(norms)),
+        "lowest": Min(float(np.min(values, initial=0.0))),
+        "uneven": Max(float(np.max(np.abs(w[w > 0] - 1.0), initial=0.0))),
+    }
+
+
+def _learn(view: View, facts: Stats) -> View:
+    return replace(
+        view,
+        count=facts["count"],
+        energy=facts["energy"],
+        nonnegative=bool(facts["lowest"].value >= 0),
+        weighted=bool(facts["uneven"].value > 0),
+    )
+
+
+def _median(counts: NDArray[Any], mean: float) -> float:
+    """Upper edge of the bin in which half of the weight is reached, as a squared residual."""
+    place = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2))
+    return float(mean * 2.0 ** (_OCTAVES[0] + (place + 1) / 4))
+
+
+def _tolerance(dtype: Any) -> float:
+    return 1e-12 if np.dtype(dtype) == np.float64 else 2e-6

@@ -1,0 +1,1 @@
+"""Algorithms of approximate (overcomplete) dictionaries."""

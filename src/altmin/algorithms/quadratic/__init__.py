@@ -1,0 +1,1 @@
+"""Algorithms of factorization machines, sensing and phase retrieval."""

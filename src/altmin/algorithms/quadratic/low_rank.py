@@ -1,0 +1,107 @@
+"""A symmetric quadratic of low rank in factors: what it predicts, its eigenvalues, its user's columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from altmin.algorithms.quadratic.lens import Lens
+from altmin.contract import record
+
+
+@record
+class Quadratic:
+    """A model in the coordinates of the lens: y = level + z'w + z'Mz - tr M, M = (UV' + VU') / 2.
+
+    Without an intercept ``level`` is tr M. The level is what the mean of y measures, whatever M is.
+    """
+
+    U: Any  # (d, k)
+    V: Any  # (d, k)
+    w: Any  # (d,)
+    level: float
+
+    @property
+    def trace(self) -> float:
+        """Of M."""
+        return float(np.sum(self.U * self.V))
+
+    def times(self, A: NDArray[Any]) -> NDArray[Any]:
+        """M A."""
+        return 0.5 * (self.U @ (self.V.T @ A) + self.V @ (self.U.T @ A))
+
+    def truncate(self, rank: int) -> Quadratic:
+        """M cut to ``rank`` eigenvalues, largest magnitude first; U orthonormal."""
+        values, vectors = symmetric_eigen(self.U, self.V)
+        order = np.argsort(-np.abs(values), kind="stable")[:rank]
+        U = vectors[:, order]
+        return replace(self, U=U, V=U * values[order])
+
+
+def symmetric_eigen(U: NDArray[Any], V: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Eigenvalues and vectors of (UV' + VU') / 2 from its factors, without forming it."""
+    Q, R = np.linalg.qr(np.hstack([U, V]))
+    k = U.shape[1]
+    core = R[:, :k] @ R[:, k:].T
+    values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+    return values, Q @ vectors
+
+
+def canonical_signs(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows whose largest entry is positive."""
+    top = np.argmax(np.abs(rows), axis=1)
+    return rows * np.where(rows[np.arange(len(top)), top] < 0, -1.0, 1.0)[:, None]
+
+
+@record
+class UserModel:
+    """The model in the user's columns, about the lens's centre where no digits cancel.
+
+    y = level + (x - centre)'slope + sum_i eigenvalue_i ((x - centre)'factor_i)^2 + sum_j diagonal_j x_j^2
+    """
+
+    centre: Any  # (d,)
+    level: float
+    slope: Any  # (d,)
+    factors: Any  # (k, d): unit rows, largest entry positive
+    eigenvalues: Any  # (k,): by falling magnitude
+    diagonal: Any = None  # (d,): squares of single columns beside the factors (after sweeps)
+
+    @property
+    def coef(self) -> NDArray[Any]:
+        """W of y = b + x'w + x'Mx."""
+        return self.slope - 2 * (self.eigenvalues * (self.factors @ self.centre)) @ self.factors
+
+    @property
+    def intercept(self) -> float:
+        """B."""
+        across = self.factors @ self.centre
+        return float(self.level - self.centre @ self.slope + self.eigenvalues @ across**2)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Values for rows, in their dtype."""
+        A = np.column_stack([self.slope, self.factors.T])
+        P = np.asarray(X @ A.astype(X.dtype)) - (self.centre @ A).astype(X.dtype)
+        values = P[:, 0] + np.square(P[:, 1:]) @ self.eigenvalues.astype(P.dtype)
+        if self.diagonal is not None:
+            squares = X.multiply(X) if sp.issparse(X) else np.square(X)
+            values += np.asarray(squares @ self.diagonal.astype(P.dtype))
+        return (values + self.level).astype(P.dtype, copy=False)
+
+
+def user_model(lens: Lens, model: Quadratic, intercept: bool) -> UserModel:
+    """The model as the user sees it, whatever scaling happened inside."""
+    values, vectors = symmetric_eigen(lens.factors(model.U), lens.factors(model.V))
+    order = np.argsort(-np.abs(values), kind="stable")[: model.U.shape[1]]
+    level = (model.level - model.trace) * lens.target_scale if intercept else 0.0
+    return UserModel(
+        lens.centre,
+        level + lens.target_centre,
+        lens.factors(model.w) * lens.target_scale,
+        canonical_signs(vectors[:, order].T),
+        values[order] * lens.target_scale,
+    )

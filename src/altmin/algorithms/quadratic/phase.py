@@ -1,0 +1,333 @@
+r"""Phase retrieval: a signal from its intensities (Lin and Ye 2016 with M = s s^*; rank one).
+
+.. math:: y = |x^T s|^2, \qquad s \in \mathbb{R}^d \text{ or } \mathbb{C}^d
+
+On a stream :math:`H = \frac{1}{\beta n} X^H \mathrm{diag}(r) X - \frac{\bar r}{\beta} I`, with
+:math:`\beta = 2` for real and 1 for complex designs, estimates what :math:`s s^H` misses, and a damped
+power step on :math:`s s^H + \eta H` needs O(d) memory. Rows that can be read again polish the estimate by
+reweighted amplitude flow (Wang, Giannakis, Saad and Chen 2018): gradient steps on
+:math:`\frac1n \sum w_i (|x_i^T s| - \sqrt{y_i})^2` where :math:`w_i` is small for rows whose phase is
+still uncertain. The start is the top direction of the rows with the largest intensities.
+
+Complex designs come as rows [Re x, Im x]: the engine's blocks are real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.algorithms.quadratic.lens import weights_of
+from altmin.algorithms.quadratic.step_length import SMALLEST_CUT, batch_noise, pace
+from altmin.contract import All, Block, Done, Info, Max, Next, Round, Rows, Same, Stats, record
+
+_POWER_ROUNDS = 30
+_POLISH_STEP = 0.8
+_CALM = 1e-15
+_LARGE = 1.45  # times the mean: about 23 % of the rows, for real and complex Gaussian designs alike
+
+
+@record
+class PhaseState:
+    """Phase, the signal, the last good one, and the pace."""
+
+    phase: str
+    scale: float  # largest y: the unit of intensities
+    mean: float  # of y / scale
+    power: float  # mean square of a design entry
+    s: Any  # (d,): real or complex
+    safe: Any
+    left: int
+    probe: Any  # (d,): power iteration on X^H X, for the longest safe step of the polish
+    spread: float = 1.0  # largest eigenvalue of X^H X / (n power)
+    new: Any = None  # direction that the V round looks along
+    new_shift: float = 0.0
+    again: bool = False
+    steps: int = 0
+    rows: int = 0
+    batch_rows: float = 0.0
+    loss: float = np.inf  # of intensities, as a share of their mean square
+    loss_error: float = 0.0
+    amplitude_loss: float = np.inf
+    cut: float = 1.0
+    slow: int = 0
+    trail: Any = None
+    step: float = 0.0
+    change: float = np.inf
+    taken_back: int = 0
+    excess: float = 0.0  # of the design's entries: |E|x|^4 / (E|x|^2)^2 - Gaussian|
+
+
+@record
+class Phase:
+    """Parameters; ``batch_size`` 0 takes all rows in each step, ``polish`` the amplitude steps at most."""
+
+    complex_design: bool = False
+    batch_size: int = 0
+    polish: int = 0
+    step: float | None = None
+    wrap: bool = False
+    total: int | None = None
+
+    @property
+    def beta(self) -> float:
+        """E[(x'Mx) x x'] = beta M + tr(M) I."""
+        return 1.0 if self.complex_design else 2.0
+
+    def init(self, info: Info, seed: int) -> PhaseState:
+        """A random direction."""
+        rng = np.random.default_rng(seed)
+        d = info.n_features // 2 if self.complex_design else info.n_features
+        s = rng.standard_normal(d) + (1j * rng.standard_normal(d) if self.complex_design else 0.0)
+        s = s / np.linalg.norm(s)
+        return PhaseState("moments", 1.0, 1.0, 1.0, s, s, _POWER_ROUNDS, s)
+
+    def next_round(self, state: PhaseState) -> Round | Done:
+        """Units, a spectral start, then stream steps or the polish."""
+        same: Rows = All() if self.batch_size == 0 else Same()
+        fresh: Rows = same if self.batch_size == 0 else Next(self.batch_size, wrap=self.wrap, keep=True)
+        match state.phase:
+            case "moments":
+                return Round(moments_map, rows=fresh, name="moments")
+            case "power":
+                return Round(power_map, rows=same, name="start")
+            case "u":
+                return Round(u_map, rows=same if state.again else fresh, name="U")
+            case "v":
+                return Round(v_map, rows=same, name="V", iteration=True)
+            case "polish":
+                if state.change < _CALM or state.cut <= SMALLEST_CUT:
+                    return Done("converged", "the polish has reached the precision of the numbers")
+                return Round(polish_map, rows=All(), name="polish", iteration=True)
+        return Done("converged")
+
+    def update(self, state: PhaseState, stats: Stats) -> PhaseState:
+        """What follows from the sums of a round."""
+        match state.phase:
+            case "moments":
+                return self._see(state, stats)
+            case "power":
+                s, _ = _unit(stats["B"], state.s)
+                probe, grown = _unit(stats["P"], state.probe)
+                spread = max(grown / (stats["n"] * state.power), 1.0)
+                state = replace(state, s=s, probe=probe, spread=spread, left=state.left - 1)
+                return state if state.left else self._level(state)
+            case "u":
+                return self._u(state, stats)
+            case "v":
+                return self._v(state, stats)
+        return self._polish(state, stats)
+
+    def finish(self, state: PhaseState) -> PhaseState:
+        """A step taken back isn't kept."""
+        return replace(state, phase="done", s=state.safe if state.again else state.s)
+
+    def resume(self, state: PhaseState) -> PhaseState:
+        """A finished state, ready for more rows."""
+        return replace(state, phase="u" if state.steps else "moments", again=False)
+
+    def measure(self, state: PhaseState) -> Mapping[str, float]:
+        """Relative change of the signal, loss, step."""
+        return {"change": state.change, "loss": state.loss, "step": state.step}
+
+    def _see(self, state: PhaseState, stats: Stats) -> PhaseState:
+        n = stats["n"]
+        power = stats["xx"] / n / len(state.s)
+        scale = float(stats["top"].value) or 1.0
+        fourth = stats["xxxx"] / n / len(state.s) / max(power**2, 1e-300)
+        return replace(
+            state,
+            phase="power",
+            scale=scale,
+            mean=float(stats["y"] / n / scale) or 1.0,
+            power=float(power) or 1.0,
+            excess=float(abs(fourth - (2.0 if self.complex_design else 3.0))),
+        )
+
+    def _level(self, state: PhaseState) -> PhaseState:
+        """Length of the start from the mean intensity: E y = |s|^2 E|x_j|^2."""
+        s = state.s * np.sqrt(state.mean / state.power)
+        polishing = self.polish > 0 and self.batch_size == 0
+        return replace(state, s=s, safe=s, phase="polish" if polishing else "u", again=not polishing)
+
+    def _u(self, state: PhaseState, stats: Stats) -> PhaseState:
+        n, loss = stats["n"], stats["rr"] / max(stats["yy"], 1e-300)
+        error = (
+            np.sqrt(max(stats["rrrr"] / n - (stats["rr"] / n) ** 2, 0.0) / n) * n / max(stats["yy"], 1e-300)
+        )
+        if state.steps and not state.again and loss > 1e-28 and self._worse(state, loss, float(error)):
+            cut = max(state.cut * 0.5, SMALLEST_CUT)
+            return replace(state, s=state.safe, cut=cut, again=True, taken_back=state.taken_back + 1)
+        state = replace(
+            state,
+            safe=state.s,
+            loss=float(loss),
+            loss_error=float(error),
+            cut=state.cut if state.again else min(state.cut * 1.15, 1.0),
+            rows=state.rows + stats["rows"],
+            batch_rows=n,
+        )
+        reuses = self.batch_size == 0 or (self.total is not None and state.rows > self.total)
+        state, eta = pace(state, batch_noise(3.6, len(state.s), n), self.step, reuses)
+        shift = stats["r"] / n / state.power / self.beta
+        new = self._power_step(state, stats, state.s, shift, eta)
+        new, _ = _unit(new, state.s)
+        return replace(state, phase="v", new=new, new_shift=float(shift), step=eta)
+
+    def _v(self, state: PhaseState, stats: Stats) -> PhaseState:
+        """The length along the new direction: u^H (s s^H + eta H) u, positive for a signal."""
+        image = self._power_step(state, stats, state.new, state.new_shift, state.step)
+        length = float(np.real(np.vdot(state.new, image)))
+        s = state.new * np.sqrt(max(length, 0.0))
+        change = distance(s, state.s) / max(float(np.linalg.norm(s)), 1e-300)
+        return replace(
+            state, phase="u", s=s, new=None, steps=state.steps + 1, again=False, change=float(change)
+        )
+
+    def _power_step(
+        self, state: PhaseState, stats: Stats, along: NDArray[Any], shift: float, eta: float
+    ) -> NDArray[Any]:
+        """(s s^H + eta H) along, from the round's X^H (r * X along)."""
+        H = stats["B"] / (self.beta * stats["n"] * state.power**2) - shift * along
+        return state.s * np.vdot(state.s, along) + eta * H
+
+    def _polish(self, state: PhaseState, stats: Stats) -> PhaseState:
+        """A reweighted amplitude step; one that raised the loss is taken back and halved."""
+        n = stats["n"]
+        loss = stats["amplitude"] / n
+        if loss > state.amplitude_loss * (1 + 1e-9) and state.steps > 20 and not state.again:
+            return replace(
+                state, s=state.safe, cut=state.cut * 0.5, again=True, taken_back=state.taken_back + 1
+            )
+        # Trusted rows count at most 2/3, so a step below 3 / spread doesn't run away.
+        step = state.cut * min(_POLISH_STEP * (2 / self.beta), 2.2 / state.spread)
+        move = step * stats["gradient"] / (n * state.power)
+        s = state.s - move
+        change = float(np.linalg.norm(move)) / max(float(np.linalg.norm(s)), 1e-300)
+        loss_y = stats["rr"] / max(stats["yy"], 1e-300)
+        state = replace(
+            state,
+            safe=state.s,
+            s=s,
+            amplitude_loss=float(loss),
+            loss=float(loss_y),
+            change=change,
+            steps=state.steps + 1,
+            again=False,
+            cut=min(state.cut * 1.1, 1.0),
+            step=step,
+        )
+        return replace(state, phase="done") if state.steps >= self.polish else state
+
+    @staticmethod
+    def _worse(state: PhaseState, loss: float, error: float) -> bool:
+        if not np.isfinite(loss):
+            return True
+        return loss > state.loss + 3 * np.hypot(error, state.loss_error) and loss > 1.02 * state.loss
+
+
+def design(algorithm: Phase, block: Block) -> NDArray[Any]:
+    """The block's rows, complex where they stand for complex ones."""
+    X = block.X
+    if not algorithm.complex_design:
+        return np.asarray(X)
+    d = X.shape[1] // 2
+    return np.asarray(X[:, :d] + 1j * X[:, d:])
+
+
+def moments_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
+    """Sizes of designs and intensities."""
+    if block.y is None:
+        raise ValueError("the blocks bring no intensities y: give tuples (X, y), or y beside X")
+    if (block.y < 0).any():
+        row = block.start + int(np.flatnonzero(block.y < 0)[0])
+        raise ValueError(f"y is negative at row {row}: intensities |<x, s>|^2 can't be")
+    w = weights_of(block)
+    squares = np.square(np.abs(design(algorithm, block)))
+    return {
+        "n": float(w.sum()),
+        "xx": float(w @ squares.sum(axis=1)),
+        "xxxx": float(w @ np.square(squares).sum(axis=1)),
+        "y": float(w @ block.y),
+        "top": Max(float(np.max(block.y[w > 0], initial=0.0))),
+    }
+
+
+def power_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
+    """X^H (t * X s) over the quarter of rows with the largest intensities, t = intensity^(1/4).
+
+    Plain intensities, as in the paper's start, have tails that hide the signal at few rows a dimension.
+    """
+    X = design(algorithm, block)
+    y = np.asarray(block.y, dtype=np.float64) / (state.scale * state.mean)
+    w = weights_of(block)
+    t = np.where(y > _LARGE, y, 0.0) ** 0.25 * w
+    both = X @ np.column_stack([state.s, state.probe])
+    both = X.conj().T @ (np.column_stack([t, w]) * both)
+    return {"n": float(w.sum()), "B": both[:, 0].copy(), "P": both[:, 1].copy()}
+
+
+def u_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
+    """Residual of the intensities, its moments, and X^H (r * X s)."""
+    X, r, w, Xs = _residual(algorithm, state, block)
+    y = np.asarray(block.y, dtype=np.float64) / state.scale
+    rr = r * r
+    return {
+        "n": float(w.sum()),
+        "rows": int(np.count_nonzero(w)),
+        "B": X.conj().T @ (w * r * Xs),
+        "r": float(w @ r),
+        "rr": float(w @ rr),
+        "rrrr": float(w @ (rr * rr)),
+        "yy": float(w @ (y * y)),
+    }
+
+
+def v_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
+    """X^H (r * X u) along the new direction, with the residual of the old signal."""
+    X, r, w, _ = _residual(algorithm, state, block)
+    return {"n": float(w.sum()), "B": X.conj().T @ (w * r * (X @ state.new))}
+
+
+def polish_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
+    """Gradient of the reweighted amplitude loss."""
+    X, r, w, Xs = _residual(algorithm, state, block)
+    amplitude = np.sqrt(np.asarray(block.y, dtype=np.float64) / state.scale)
+    size = np.abs(Xs)
+    # Rows whose predicted amplitude is far below the measured one have an unreliable phase.
+    trust = size / (size + 0.5 * amplitude + 1e-300)
+    phase = Xs / np.maximum(size, 1e-300)
+    gap = Xs - amplitude * phase
+    y = amplitude**2
+    return {
+        "n": float(w.sum()),
+        "gradient": X.conj().T @ (w * trust * gap),
+        "amplitude": float(w @ np.square(np.abs(gap))),
+        "rr": float(w @ (r * r)),
+        "yy": float(w @ (y * y)),
+    }
+
+
+def distance(a: NDArray[Any], b: NDArray[Any]) -> float:
+    """||a - c b|| over the sign or phase c that is not identifiable."""
+    inner = np.vdot(b, a)
+    c = inner / abs(inner) if abs(inner) > 0 else 1.0
+    return float(np.linalg.norm(a - c * b))
+
+
+def _unit(vector: NDArray[Any], otherwise: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    norm = float(np.linalg.norm(vector))
+    return (vector / norm, norm) if norm > 0 else (otherwise, 0.0)
+
+
+def _residual(
+    algorithm: Phase, state: PhaseState, block: Block
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    X = design(algorithm, block)
+    Xs = X @ state.s
+    y = np.asarray(block.y, dtype=np.float64) / state.scale
+    return X, y - np.square(np.abs(Xs)), weights_of(block), Xs

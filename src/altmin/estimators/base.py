@@ -1,0 +1,247 @@
+"""What every estimator shares: opening the input, running the engine, the fitted attributes.
+
+An estimator file validates its own parameters, builds the algorithm, calls ``self._run`` and sets its
+attributes. An error in ``fit`` or ``partial_fit`` leaves the model as it was, down to the last attribute.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from altmin.contract import Algorithm, Block, State
+from altmin.engine import (
+    AnySource,
+    Result,
+    Settings,
+    Source,
+    StreamSource,
+    make_progress,
+    map_rows,
+    open_source,
+    run,
+)
+from altmin.engine.dask_source import is_dask, open_dask
+from altmin.engine.sources import is_block_list, is_queue
+from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from altmin.estimators.notebook import NotebookMixin
+
+SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+    "max_iter": [Interval(Integral, 0, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "verbose": ["verbose"],
+    "checkpoint": [str, os.PathLike, None],
+    "n_jobs": [Integral, None],
+}
+
+
+class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
+    """Opening the input, running the engine, attributes that every fit has."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
+    _min_samples: ClassVar[int] = 1
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
+        super().__init_subclass__(**options)
+        for name in ("fit", "partial_fit"):
+            if name in vars(cls):
+                setattr(cls, name, _all_or_nothing(vars(cls)[name]))
+
+    def _open(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        reset: bool,
+        accept_sparse: bool = True,
+    ) -> AnySource:
+        """Validate X (and what is aligned with it) and open it as a source.
+
+        Arrays, frames and sparse matrices go through scikit-learn's validation; files, lists of blocks
+        and streams are checked as they are read. NaN and Inf are always found block by block, so the
+        error names block and row.
+        """
+        source = self._open_lazily(X, y, sample_weight)
+        if source is not None:
+            self._check_width(source.info.n_features, reset)
+            if isinstance(source, Source):
+                for name, values in (("y", y), ("sample_weight", sample_weight)):
+                    if values is not None:
+                        _aligned(name, values, source.n_rows)
+            return source
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            accept_sparse="csr" if accept_sparse else False,
+            ensure_all_finite=False,
+            ensure_min_samples=self._min_samples if reset else 1,
+        )
+        if y is not None:
+            y = _aligned("y", y, X.shape[0])
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+        return open_source(X, y, sample_weight)
+
+    @staticmethod
+    def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
+        """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
+        if isinstance(X, Source | StreamSource):
+            return X
+        if is_dask(X):
+            return open_dask(X, y, sample_weight)
+        if isinstance(X, np.memmap | str | Path) or is_block_list(X) or _is_stream(X):
+            return open_source(X, _target(y), _target(sample_weight))
+        return None
+
+    def _check_width(self, n_features: int, reset: bool) -> None:
+        if reset:
+            self.n_features_in_ = n_features
+        elif n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+
+    def _run(
+        self, algorithm: Algorithm, source: AnySource, state: State | None = None, **changes: Any
+    ) -> Result:
+        """Run the algorithm with this estimator's settings (``changes`` override them)."""
+        settings = {
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "n_jobs": self.n_jobs,
+            "checkpoint": self.checkpoint,
+            "seed": self._seed(),
+        }
+        with with_callbacks(self, make_progress(self.verbose)) as progress:
+            return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
+
+    def _seed(self) -> int | None:
+        """The seed that ``random_state`` stands for; None: the engine draws one."""
+        if self.random_state is None:
+            return None
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+
+    def _set_run(self, result: Result) -> None:
+        """The attributes that come from the loop."""
+        self.n_iter_ = result.n_iter
+        self.history_ = result.history
+        self.outcome_ = result.outcome
+
+    def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
+        """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
+        check_is_fitted(self)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """An estimator with ``components_``: codes by ``transform``, data by ``inverse_transform``."""
+
+    def _block_coder(self) -> Callable[[Block], Any]:
+        """From a block to its codes; what all blocks share (a pseudo-inverse) is computed once, here."""
+        raise NotImplementedError
+
+    def transform(self, X: Any) -> Any:
+        """Codes of the samples.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
+            The data; a stream gives a generator of blocks of codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            The codes.
+        """
+        check_is_fitted(self)
+        return self._map_rows(self._block_coder(), X)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Data from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            ``X @ components_``.
+        """
+        check_is_fitted(self)
+        codes = X if sp.issparse(X) else np.asarray(X)
+        if codes.ndim != 2 or codes.shape[1] != len(self.components_):
+            raise ValueError(
+                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one a component"
+            )
+        return codes @ self.components_
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _all_or_nothing(method: Any) -> Any:
+    """The method, after whose failure (Ctrl-C included) the estimator is as it was before."""
+
+    @functools.wraps(method)
+    def guarded(self: Any, *arguments: Any, **options: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return method(self, *arguments, **options)
+        except BaseException:
+            vars(self).clear()
+            vars(self).update(before)
+            raise
+
+    return guarded
+
+
+def _is_stream(X: Any) -> bool:
+    one_way = hasattr(X, "__iter__") and not hasattr(X, "__len__")
+    return not hasattr(X, "shape") and (one_way or is_queue(X))
+
+
+def _target(values: Any) -> Any:
+    return None if values is None else np.asarray(values)
+
+
+def _aligned(name: str, values: Any, n_rows: int) -> Any:
+    values = values if hasattr(values, "dask") else np.asarray(values)
+    if values.shape[0] != n_rows:
+        raise ValueError(f"{name} has {values.shape[0]} rows, X has {n_rows}: they must agree")
+    return values
+
+
+def split_source(source: Source, n_parts: int, seed: int) -> list[np.ndarray]:
+    """Row numbers of random disjoint parts, sorted (halves for the guarantee, folds)."""
+    order = np.random.default_rng(seed).permutation(source.n_rows)
+    return [np.sort(part) for part in np.array_split(order, n_parts)]

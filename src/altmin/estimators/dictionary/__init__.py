@@ -1,0 +1,1 @@
+"""Estimators of orthogonal, complete and online dictionaries."""

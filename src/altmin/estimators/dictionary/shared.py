@@ -1,0 +1,224 @@
+"""What the dictionary estimators share: coding, order and sign of the atoms, fitted attributes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from altmin.contract import Block
+from altmin.engine import Source, StreamSource
+from altmin.estimators.base import ComponentsEstimator
+from altmin.guarantees.dictionary import Stability, dictionary_report
+from altmin.guarantees.dictionary_theory import DictionaryEvidence
+from altmin.guarantees.report import GuaranteeReport
+from altmin.kernels.gram import times
+from altmin.kernels.pursuit import Pursuit
+from altmin.kernels.thresholds import hard_threshold
+from altmin.metrics import match_components, sine_errors
+
+CODING_CONSTRAINTS: dict[str, list[Any]] = {
+    "transform_algorithm": [StrOptions({"threshold", "omp", "ormp"})],
+    "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+}
+
+
+_FULL_ROWS = 50_000  # of a half, in the full guarantee
+
+
+class DictionaryEstimator(ComponentsEstimator):
+    """A dictionary with linear codes: thresholds on ``X @ pinv(components_)``, or a pursuit."""
+
+    transform_algorithm: str
+    transform_n_nonzero_coefs: int | None
+
+    def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
+        n_nonzero = self.transform_n_nonzero_coefs
+        if self.transform_algorithm != "threshold":
+            return self._pursue
+        decoder = self._decoder()
+
+        def code(block: Block) -> NDArray[Any]:
+            Z = times(block.X, decoder.astype(block.X.dtype, copy=False))
+            if n_nonzero is None:
+                return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
+            return largest_only(Z, n_nonzero)
+
+        return code
+
+    def _pursue(self, block: Block) -> NDArray[Any]:
+        atoms = self.components_.astype(block.X.dtype, copy=False)
+        n_nonzero = self.transform_n_nonzero_coefs or max(block.X.shape[1] // 10, 1)
+        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
+
+    def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
+        """Whether these are the true atoms, with refits of halves and from another start.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
+            The data of the fit.
+        effort : {'cheap', 'full'}
+            'cheap' is ``guarantee_``; 'full' costs three further fits.
+
+        Returns
+        -------
+        GuaranteeReport
+            The rows and the verdict.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r} must be 'cheap' or 'full'")
+        if effort == "cheap":
+            return self.guarantee_
+        source = self._open(X, reset=False)
+        if isinstance(source, StreamSource):
+            raise ValueError("X is a one-way stream: the full guarantee reads the data several times")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what the fit had to say it has said
+            stability = self._stability(source)
+        return dictionary_report(self._fit_evidence, stability)
+
+    def _stability(self, source: Source) -> Stability:
+        """Fits of two halves and from another start, against this one."""
+        halves = [source.take(ids).X for ids in _halves(source)]
+        again = clone(self).set_params(random_state=1, verbose=0, checkpoint=None)
+        fits = [clone(again).fit(half) for half in halves]
+        restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
+        spreads, n_held = [], min(half.shape[0] for half in halves)
+        for fit, held in zip(fits, reversed(halves), strict=True):
+            Z = np.abs(times(held, fit._decoder().astype(held.dtype)))
+            spreads.append(Z.mean(axis=0) / np.sqrt(np.mean(np.square(Z, dtype=np.float64), axis=0)))
+        k = len(self.components_)
+        normal = np.abs(np.random.default_rng(0).standard_normal((3 * k, min(n_held, 5000))))
+        gaussian = normal.mean(axis=1) / np.sqrt(np.mean(normal**2, axis=1))
+        return Stability(
+            halves=max(_distance(fit, self) for fit in fits),
+            restarts=_distance(restart, self),
+            held_out=float(np.max(spreads)),
+            gaussian=float(gaussian.min()),
+        )
+
+    def _from_another_start(self, model: Any) -> Any:
+        """A copy that searches from elsewhere."""
+        return clone(model).set_params(random_state=2)
+
+    def _set_guarantee(
+        self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
+    ) -> None:
+        """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""
+        self._fit_evidence = self._evidence(state, order, agreeing, theorem, **facts)
+        self.guarantee_ = dictionary_report(self._fit_evidence)
+
+    def _evidence(
+        self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
+    ) -> DictionaryEvidence:
+        counts = np.maximum(state.counts, 1.0)
+        unit = np.linalg.norm(state.atoms, axis=1)[order]  # from codes of the state's atoms to unit ones'
+        return DictionaryEvidence(
+            codes=state.sample[:, order] * unit.astype(state.sample.dtype),
+            thresholds=state.thresholds[order] * unit,
+            size=np.sqrt(state.squares / counts)[order] * unit,
+            density=state.counts[order] / state.n_rows,
+            components=self.components_,
+            n_samples=state.n_rows,
+            residual=float(np.sqrt(state.residual / state.total)) if state.total > 0 else 1.0,
+            changes=tuple(
+                row["change"] for row in self.history_ if row.get("phase") in ("polish", "alternate")
+            ),
+            agreeing=agreeing,
+            theorem=theorem,
+            **facts,
+        )
+
+    def _decoder(self) -> NDArray[Any]:
+        return np.linalg.pinv(self.components_.astype(np.float64))
+
+    def _set_dictionary(
+        self, atoms: NDArray[Any], energy: NDArray[Any], dtype: Any, *, keep_order: bool
+    ) -> NDArray[np.intp]:
+        """Unit atoms in canonical sign and order: the largest entry positive, most energy first."""
+        order = np.arange(len(atoms)) if keep_order else np.argsort(-energy, kind="stable")
+        atoms = atoms[order]
+        if not keep_order:
+            largest = np.abs(atoms).argmax(axis=1)
+            atoms = atoms * np.where(atoms[np.arange(len(atoms)), largest] < 0, -1.0, 1.0)[:, None]
+        self.components_ = np.ascontiguousarray(atoms.astype(dtype))
+        return order
+
+
+def _halves(source: Source) -> list[NDArray[np.intp]]:
+    """Row numbers of two random halves; near-duplicates (1e-3) stay together."""
+    ids = np.random.default_rng(0).permutation(source.n_rows)[: 2 * _FULL_ROWS]
+    X = source.take(np.sort(ids)).X
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    norms = np.linalg.norm(X, axis=1, keepdims=True)
+    keys = np.round(X / np.where(norms > 0, norms, 1.0), 3) + 0.0
+    group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+    side = np.random.default_rng(1).permutation(group.max() + 1) % 2
+    rows = np.sort(ids)
+    return [rows[side[group] == part] for part in (0, 1)]
+
+
+def _distance(fit: Any, other: Any) -> float:
+    return float(np.max(sine_errors(fit.components_, other.components_)))
+
+
+def start_distance(start: Any, atoms: NDArray[Any]) -> float | None:
+    """Frobenius distance of a start from the atoms, matched in order and sign; None without one."""
+    if start is None:
+        return None
+    start = np.asarray(start, dtype=np.float64)
+    start = start / np.linalg.norm(start, axis=1, keepdims=True)
+    index, cosine = match_components(start, atoms)
+    return float(np.linalg.norm(start[index] * np.sign(cosine)[:, None] - atoms))
+
+
+def largest_only(Z: NDArray[Any], n_nonzero: int) -> NDArray[Any]:
+    """The given number of largest codes of each sample, the rest zero."""
+    if n_nonzero >= Z.shape[1]:
+        return Z
+    drop = np.argpartition(np.abs(Z), -n_nonzero, axis=1)[:, :-n_nonzero]
+    np.put_along_axis(Z, drop, 0.0, axis=1)
+    return Z
+
+
+def start_atoms(init: Any, n_features: int) -> NDArray[Any] | None:
+    """The start that a name or an array stands for; None is a random one."""
+    if not isinstance(init, str):
+        return checked_start(init, (n_features, n_features))
+    if init == "random":
+        return None
+    return dct_atoms(n_features) if init == "dct" else np.eye(n_features)
+
+
+def checked_start(init: Any, shape: tuple[int, int]) -> NDArray[Any]:
+    """The user's own atoms, if they can be a start."""
+    atoms = np.asarray(init, dtype=np.float64)
+    if atoms.shape != shape:
+        raise ValueError(f"init has shape {atoms.shape}; that of components_, {shape}, is needed")
+    if not np.isfinite(atoms).all() or np.linalg.matrix_rank(atoms) < shape[0]:
+        raise ValueError("init must be a finite matrix of full rank")
+    return atoms
+
+
+def dct_atoms(n_features: int) -> NDArray[Any]:
+    """The cosine basis: of square patches where n_features is a square number, else of signals."""
+    side = round(n_features**0.5)
+    if side * side == n_features:
+        return np.kron(_cosines(side), _cosines(side))
+    return _cosines(n_features)
+
+
+def _cosines(n: int) -> NDArray[Any]:
+    k, x = np.arange(n)[:, None], np.arange(n)[None, :]
+    C = np.cos(np.pi * k * (2 * x + 1) / (2 * n))
+    return np.asarray(C / np.linalg.norm(C, axis=1, keepdims=True))

@@ -1,0 +1,447 @@
+"""The AND estimator."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
+from altmin.contract import Block
+from altmin.engine import AnySource, Source
+from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.halves import apart_halves
+from altmin.estimators.nonnegative.library_starts import library_start
+from altmin.estimators.nonnegative.missing import check_holes, with_holes
+from altmin.guarantees.missing import holes_of, with_missing
+from altmin.guarantees.nonnegative import gather, negative_excess, report, start_quality, structure_left
+from altmin.guarantees.report import GuaranteeReport
+from altmin.kernels.gram import row_norms2
+from altmin.kernels.inverse import pseudo_inverse
+from altmin.kernels.masked import masked_codes, observed
+from altmin.metrics import sine_errors
+
+
+class AND(ComponentsEstimator):
+    r"""Non-negative factorization that recovers the features, by alternating non-negative descent.
+
+    .. math:: y = x A, \qquad x \ge 0
+
+    where y is a sample (a row of X), x its non-negative weights, and A (``components_``) the features,
+    of any sign. In stages with a falling threshold, AND decodes
+    :math:`z = \phi_\alpha(y A^+)` and takes gradient steps on A (Li and Liang 2017, Algorithm 1;
+    Theorems 1, 4 and 5 give the recovery).
+
+    Parameters
+    ----------
+    n_components : int
+        Number of features to find, D.
+    init : {'spa', 'vca', 'anchor', 'random', 'kmeans', 'nmf'} or ndarray of shape (n_components, n_features)
+        Start. 'spa' takes pure samples by successive projection and has no randomness; 'vca' by random
+        directions; 'anchor' finds anchor features (non-negative data); 'random' takes any samples;
+        'kmeans' and 'nmf' ask scikit-learn (on at most 10,000 samples). An array should be near the truth.
+    thresholds : 'auto', float or (float, float)
+        'auto' reads them off the negative part of the decoded weights; ``(start, decay)`` is the
+        paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
+    noise_factor : float
+        Automatic thresholds stay above this many root mean squares of the negative codes.
+    trim : 'auto', None or float
+        Automatic thresholds only: gross outliers are screened out before the start, and samples with a
+        code below ``-trim`` thresholds are left out of a stage ('auto': 1.5; None: neither).
+    inner_steps : int or None
+        Gradient steps of a stage, taken in closed form; None is infinitely many (least squares).
+    step : 'auto' or float
+        Step size on the summed data; 'auto' is 1 / (largest eigenvalue of Z'Z).
+    batch_size : int or None
+        Samples of a stage; None is all of them. A one-way stream needs it, ``partial_fit`` waits for as
+        many before it ends a stage.
+    decoder : {'threshold', 'nnls'}
+        Codes by the paper's decoding (pseudo-inverse, negative ones set to 0) or by non-negative least
+        squares, which is slower and fits better where components are clipped or data are noisy.
+    nonnegative_components : bool
+        Clip the components in the end, and refit them by one alternation of non-negative least squares.
+    missing : {'raise', 'mask', 'unstored'}
+        Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
+        and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
+        (stored zeros are observed). Their low-rank completion gives the coordinates of the fit.
+    warm_start : bool
+        Whether ``fit`` starts from the components of the last fit.
+    max_iter : int
+        Stages at most.
+    tol : float
+        Stop where the components' largest relative change stays below it; 0 leaves it to the
+        automatic rule, which stops at rounding or noise level.
+    random_state : int, RandomState or None
+        Used by the random starts alone.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Folder in which ``fit`` saves its state, and from which it goes on.
+    n_jobs : int or None
+        Threads; the result doesn't depend on it. None: as many as BLAS may use.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Features of unit norm, by falling total weight (in the order of ``init`` if it is an array).
+        Where the samples span fewer dimensions, the last ones are 0.
+    component_scales_ : ndarray of shape (n_components,)
+        Large weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
+    outliers_ : ndarray of int
+        Numbers of the samples that were screened out as gross outliers.
+    holes_ : dict or None
+        Of data with missing entries: share that was observed, observed entries of the feature that has
+        fewest, share of the samples that say too little, observed entries for each unknown, residual.
+    reconstruction_err_ : float
+        Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
+    n_iter_ : int
+        Stages taken.
+    history_ : list of dict
+        One row a stage: relative change, largest threshold, most negative code, share of samples that
+        contradict the model.
+    outcome_ : Outcome
+        How the fit ended, and what to try.
+    guarantee_ : GuaranteeReport
+        Whether these are the features that made the data, and why; :meth:`guarantee` looks closer.
+
+    Notes
+    -----
+    **Guarantee.** Theorems 4 and 5 (1 for binary weights) give recovery from a start near the truth,
+    linearly, down to the noise. Their conditions are measured and shown; the verdict of ``guarantee_``
+    rests on the shape of the data (spanned facets, pairs, negative codes), and is at best 'recovered'.
+    Recovered are the extreme rays of the smallest simplicial cone that holds the data, up to scale and
+    order.
+
+    **Cost.** One pass of O(n_samples * n_features * n_components) finds the span of the data; a stage then
+    takes O(n_samples * n_components^2), whatever the number of features. Memory: n_samples * n_components
+    coordinates, a few blocks of rows, the components.
+
+    References
+    ----------
+    Y. Li and Y. Liang, Provable alternating gradient descent for non-negative matrix factorization
+    with strong correlations, ICML 2017.
+
+    Examples
+    --------
+    >>> from altmin import AND
+    >>> from altmin.datasets import make_dir
+    >>> from altmin.metrics import total_correlation_error
+    >>> problem = make_dir(1000, 60, 5, concentration=1.0, random_state=0)
+    >>> model = AND(5).fit(problem.X)
+    >>> total_correlation_error(model.components_, problem.components) < 1e-6
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "init": [StrOptions({"spa", "vca", "anchor", "random", "kmeans", "nmf"}), "array-like"],
+        "thresholds": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), tuple],
+        "noise_factor": [Interval(Real, 0, None, closed="left")],
+        "trim": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
+        "inner_steps": [Interval(Integral, 1, None, closed="left"), None],
+        "step": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
+        "decoder": [StrOptions({"threshold", "nnls"})],
+        "nonnegative_components": ["boolean"],
+        "missing": [StrOptions({"raise", "mask", "unstored"})],
+        "warm_start": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: int,
+        *,
+        init: Any = "spa",
+        thresholds: Any = "auto",
+        noise_factor: float = 2.0,
+        trim: Any = "auto",
+        inner_steps: int | None = None,
+        step: Any = "auto",
+        batch_size: int | None = None,
+        decoder: str = "threshold",
+        nonnegative_components: bool = False,
+        missing: str = "raise",
+        warm_start: bool = False,
+        max_iter: int = 200,
+        tol: float = 0.0,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.init = init
+        self.thresholds = thresholds
+        self.noise_factor = noise_factor
+        self.trim = trim
+        self.inner_steps = inner_steps
+        self.step = step
+        self.batch_size = batch_size
+        self.decoder = decoder
+        self.nonnegative_components = nonnegative_components
+        self.missing = missing
+        self.warm_start = warm_start
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> AND:
+        """Find the features.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file, list of blocks, or stream, (n_samples, n_features)
+            The data. A one-way stream is read once, ``batch_size`` rows a stage.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts.
+        mask : array-like of bool of shape (n_samples, n_features) or None
+            True where X was observed; needs ``missing='mask'`` and a dense X.
+
+        Returns
+        -------
+        AND
+            The fitted estimator.
+        """
+        X = with_holes(X, mask, self.missing)
+        source = self._open(X, sample_weight=sample_weight, reset=True)
+        check_holes(source, self.missing)
+        result = self._run(self._algorithm(source), source)
+        self._set_run(result)
+        self._set_components(result.state)
+        self.guarantee_ = self._report(result.state)
+        self._state = None
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AND:
+        """Go on with a batch of samples: one stage, or a part of one if ``batch_size`` asks for more rows.
+
+        The first batch also gives the start, so it should hold pure samples (or ``init`` be an array).
+        Batches must be complete, whatever ``missing`` says.
+
+        Parameters
+        ----------
+        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
+            The batch; it isn't needed again.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts.
+
+        Returns
+        -------
+        AND
+            The estimator after the batch.
+        """
+        state = getattr(self, "_state", None)
+        source = self._open(X, sample_weight=sample_weight, reset=state is None)
+        if state is not None:
+            state = replace(state, phase="stages")
+        algorithm = replace(self._algorithm(source), online=True, missing=False)
+        result = self._run(algorithm, source, state, max_iter=1, checkpoint=None)
+        if state is None:
+            self.history_ = []
+        if result.state.pending is None:
+            self.history_ = [
+                *self.history_,
+                *({**row, "iteration": result.state.stage} for row in result.history),
+            ]
+        self.n_iter_, self.outcome_ = result.state.stage, result.outcome
+        self._state = result.state
+        self._set_components(result.state)
+        self.guarantee_ = self._report(result.state)
+        return self
+
+    def guarantee(self, X: Any, *, effort: str = "full", sample_weight: Any = None) -> GuaranteeReport:
+        """Look again, with data: whether the components are the features that made X.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
+            The data of the fit, or fresh ones of the same kind.
+        effort : {'cheap', 'full'}
+            'full' also fits disjoint halves (near copies of a sample stay together) and from two other
+            starts, and compares: about three more fits.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts.
+
+        Returns
+        -------
+        GuaranteeReport
+            The verdict and its reasons.
+        """
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        check_is_fitted(self)
+        source = self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
+        if not isinstance(source, Source):
+            raise ValueError("guarantee needs data that can be read again, not a one-way stream")
+        stride = -(-source.n_rows // max(2000, 20 * self.n_components))
+        table = source.take(np.arange(0, source.n_rows, stride))
+        seen = slice(None) if table.weight is None else table.weight > 0
+        sample = table.X[seen]
+        codes, rest, squares = self._look_at(sample)
+        left = row_norms2(rest)
+        # what the fit's own screen calls an outlier: far outside the span of the components
+        fits = left <= 25 * np.median(left) + 1e-6 * squares.mean()
+        fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
+        total = squares[fits].sum()
+        residual = float(np.sqrt(left[fits].sum() / total)) if total > 0 else 0.0
+        agreement = self._agreement(source) if effort == "full" else {}
+        evidence = gather(codes[fits], self.components_)
+        loose = gather(codes[fits], self.components_, level=2 * agreement["halves"]) if agreement else None
+        dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
+        if agreement:
+            agreement["structured"] = structure_left(rest[fits])
+            if self.missing == "raise":
+                outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
+                agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
+        found = report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
+        return found if self.holes_ is None else with_missing(found, self.holes_)
+
+    def _look_at(self, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Linear codes of samples, what their positive parts leave over, squared norms; of what was seen."""
+        if self.missing == "raise":
+            codes = np.asarray(sample @ pseudo_inverse(self.components_.astype(sample.dtype)))
+            return codes, np.asarray(sample - np.maximum(codes, 0.0) @ self.components_), row_norms2(sample)
+        codes = masked_codes(sample, self.components_, nonnegative=False)
+        Y, seen = observed(sample)
+        rest = Y - seen * (np.maximum(codes, 0.0) @ self.components_)
+        return codes, rest.toarray() if sp.issparse(rest) else rest, row_norms2(Y)
+
+    def _agreement(self, source: Source) -> dict[str, Any]:
+        """Largest sine between the fit and its repetitions on halves and from other starts."""
+        algorithm = self._algorithm(source)
+        if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are
+            algorithm = replace(algorithm, method="spa")
+
+        def distance(how: AndNmf, data: Source, **changes: Any) -> float:
+            A = lift(self._run(how, data, checkpoint=None, **changes).state).A
+            return float(sine_errors(A, self.components_).max())
+
+        halves = [distance(algorithm, source.subset(ids)) for ids in apart_halves(source)]
+        other = replace(algorithm, start=None, method="vca")
+        restarts = [distance(other, source, seed=seed) for seed in (1, 2)]
+        return {"halves": max(halves), "restarts": max(restarts)}
+
+    def _report(self, state: AndState) -> GuaranteeReport:
+        residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
+        dropped = len(self.outliers_) / max(state.view.count, 1.0)
+        A = lift(state).A
+        start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
+        evidence = None if state.codes is None else gather(state.codes, A)
+        noise = None if state.view.noiseless else residual
+        found = report(evidence, residual, noise=noise, start=start, outside=outside, dropped=dropped)
+        return found if self.holes_ is None else with_missing(found, self.holes_)
+
+    def _algorithm(self, source: AnySource) -> AndNmf:
+        schedule = self.thresholds
+        if isinstance(schedule, Real):
+            schedule = (float(schedule), 1.0)
+        if isinstance(schedule, tuple) and not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
+            raise ValueError(f"thresholds={schedule}: a schedule is (start > 0, decay >= 1)")
+        start = self._start(source)
+        return AndNmf(
+            n_components=self.n_components,
+            start=start,
+            method=self.init if isinstance(self.init, str) and start is None else "given",
+            schedule=None if isinstance(schedule, str) else (float(schedule[0]), float(schedule[1])),
+            inner_steps=self.inner_steps,
+            step=None if isinstance(self.step, str) else float(self.step),
+            noise_factor=float(self.noise_factor),
+            trim=1.5 if isinstance(self.trim, str) else self.trim,
+            batch_size=self.batch_size,
+            nonnegative=self.nonnegative_components,
+            decoder=self.decoder,
+            missing=self.missing != "raise",
+        )
+
+    def _start(self, source: AnySource) -> Any:
+        if self.warm_start and hasattr(self, "components_"):
+            return self.components_ * self.component_scales_[:, None]
+        if isinstance(self.init, str):
+            if self.init in ("kmeans", "nmf"):
+                if self.missing != "raise":
+                    raise ValueError(f"init={self.init!r} needs complete samples; use 'spa' with holes")
+                return library_start(self.init, source, self.n_components, self._seed() or 0)
+            return None
+        start = np.asarray(self.init)
+        shape = (self.n_components, source.info.n_features)
+        if start.shape != shape:
+            raise ValueError(f"init has shape {start.shape}; (n_components, n_features) = {shape} is needed")
+        if not np.isfinite(start).all() or not np.linalg.norm(start, axis=1).all():
+            raise ValueError("init holds NaN, infinity or a component that is 0")
+        return start
+
+    def _set_components(self, state: AndState) -> None:
+        A = lift(state).A
+        norms = np.linalg.norm(A, axis=1)
+        mass = np.zeros(len(A)) if state.mass is None else state.mass
+        order = np.argsort(-mass * norms, kind="stable")
+        if not isinstance(self.init, str) or self.warm_start or state.phase == "wait":
+            order = np.arange(len(norms))
+        n_empty = int(np.sum(norms == 0))
+        if n_empty:
+            warnings.warn(
+                f"n_components={self.n_components}: the samples span only {len(norms) - n_empty} "
+                f"dimension(s); {n_empty} component(s) are 0",
+                stacklevel=3,
+            )
+        self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
+        self.component_scales_ = norms[order]
+        self.reconstruction_err_ = float(np.sqrt(state.residual))
+        self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
+        self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
+
+    def transform(self, X: Any, mask: Any = None) -> Any:
+        """Non-negative weights of the samples, by the ``decoder``; with holes, from what was observed.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
+            The data; a stream gives a generator of blocks of codes.
+        mask : array-like of bool of shape (n_samples, n_features) or None
+            True where X was observed; ``inverse_transform`` of the codes fills in the rest.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+            Weights of the unit components.
+        """
+        check_is_fitted(self)
+        X = with_holes(X, mask, self.missing)
+        return self._map_rows(self._block_coder(), X, holes=self.missing != "raise")
+
+    def _block_coder(self) -> Callable[[Block], Any]:
+        if self.missing != "raise":
+            return self._codes_with_holes
+        if self.decoder == "nnls":
+            return lambda block: nnls_codes(block.X, self.components_)
+        inverse = pseudo_inverse(self.components_)
+        return lambda block: decode(block.X, inverse)
+
+    def _codes_with_holes(self, block: Block) -> Any:
+        codes = masked_codes(block.X, self.components_, nonnegative=self.decoder == "nnls")
+        return np.maximum(codes, 0.0).astype(self.components_.dtype)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mask"
+        tags.input_tags.sparse = self.missing != "mask"
+        return tags

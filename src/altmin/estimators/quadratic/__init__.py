@@ -1,0 +1,1 @@
+"""Estimators of factorization machines, sensing and phase retrieval."""

@@ -1,0 +1,409 @@
+"""The factorization machine for classification."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from altmin.algorithms.quadratic.low_rank import symmetric_eigen
+from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.contract import Block
+from altmin.engine import Result, Source, collect_rows, open_source
+from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.halves import apart_halves
+from altmin.estimators.quadratic.reservoir import Reservoir
+from altmin.estimators.quadratic.shared import auto_batch
+from altmin.guarantees.classification import classifier_report
+from altmin.guarantees.report import GuaranteeReport
+
+
+class FactorizationMachineClassifier(ClassifierMixin, Estimator):
+    r"""Logistic regression on a quadratic of low rank.
+
+    .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
+
+    The one-pass machine (Lin and Ye 2016) on the 0/1 target finds the directions along which the second
+    moments of the classes differ (M's eigenvectors; the link changes its eigenvalues, not the span). A
+    logistic regression on the features and the quadratic ones of those directions follows.
+
+    Parameters
+    ----------
+    rank : int
+        Directions a class.
+    C : float
+        Inverse strength of the ridge, as in scikit-learn's LogisticRegression.
+    moments : {'auto', 'gaussian', 'sample'}
+        As in :class:`altmin.FactorizationMachineRegressor`.
+    whiten : 'auto' or bool
+        As there.
+    max_iter : int
+        Steps of the machine, and iterations of the logistic regression.
+    tol : float
+        Stop of the machine.
+    random_state : int, RandomState or None
+        Seed of the start's random directions.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Not used for more than two classes.
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels.
+    directions_ : ndarray of shape (n_directions, n_features)
+        Directions in the user's columns, after centring at ``centre_``.
+    coef_, intercept_ : ndarray
+        Of the logistic regression on standardised features and products of directions.
+    n_iter_, history_, outcome_
+        Of the (last) machine.
+    guarantee_ : GuaranteeReport
+        What speaks for the boundary, 'plausible' at most; ``guarantee(X, y)`` compares halves.
+
+    Notes
+    -----
+    **Guarantee.** Theorem 1 speaks of regression: on Gaussian features the machine finds the span of M, and
+    the report, 'plausible' at most, says what speaks for the boundary.
+
+    **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
+    1) / 2 columns.
+
+    References
+    ----------
+    M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
+    rank-one matrix sensing, NIPS 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import FactorizationMachineClassifier
+    >>> X = np.random.default_rng(0).standard_normal((2000, 6))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> FactorizationMachineClassifier(2, random_state=0).fit(X, y).score(X, y) > 0.95
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "rank": [Interval(Integral, 1, None, closed="left")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "moments": [StrOptions({"auto", "gaussian", "sample"})],
+        "whiten": [StrOptions({"auto"}), "boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        rank: int = 8,
+        *,
+        C: float = 1.0,
+        moments: str = "auto",
+        whiten: Any = "auto",
+        max_iter: int = 100,
+        tol: float = 1e-6,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.rank = rank
+        self.C = C
+        self.moments = moments
+        self.whiten = whiten
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    _machines: tuple[OnePassState, ...]  # of partial_fit
+    _kept: Reservoir | None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineClassifier:
+        """Learn to tell the classes apart.
+
+        Parameters
+        ----------
+        X : array-like, sparse, path of a .npy file or list of blocks, (n_samples, n_features)
+            The features; rows are read several times, so not a one-way stream.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        FactorizationMachineClassifier
+            The fitted estimator.
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        source = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        if not isinstance(source, Source):
+            raise ValueError(
+                "X is a one-way stream: the classifier reads rows several times; use partial_fit"
+            )
+        _at_least_two(classes)
+        result, states = self._find_directions(source, codes, len(classes))
+        self._learn(source, codes, classes, states)
+        self._set_run(result)
+        self._machines = ()
+        self._kept = None
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
+    ) -> FactorizationMachineClassifier:
+        """Go on with more rows: the machine reads each once, the regression rests on a sample of all.
+
+        Parameters
+        ----------
+        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like or None
+            All labels there will be; needed in the first call where its rows don't have them all.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        FactorizationMachineClassifier
+            The estimator.
+        """
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        kept = getattr(self, "_kept", None)
+        labels = np.unique(y if classes is None else classes) if kept is None else self.classes_
+        unknown = np.setdiff1d(y, labels)
+        if len(unknown):
+            raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {labels.tolist()}")
+        _at_least_two(labels)
+        codes = np.searchsorted(labels, y)
+        source = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
+        if not isinstance(source, Source):
+            raise ValueError("X is a one-way stream: give its blocks to partial_fit one by one")
+        rows = source.take(np.arange(source.n_rows))
+        kept = Reservoir.of(rows, self._seed() or 0) if kept is None else kept.more(rows)
+        fresh, machines = source, getattr(self, "_machines", ())
+        if not machines:  # until there are enough rows, all of them are kept: the machine begins with those
+            fresh = kept.source()
+        codes = np.concatenate([piece.y for piece in fresh.pieces]).astype(np.intp)
+        result, machines = self._find_directions(fresh, codes, len(labels), machines, once=True)
+        source = kept.source()
+        self._learn(source, np.asarray(source.pieces[0].y).astype(np.intp), labels, machines)
+        self._set_run(result)
+        enough = kept.n_seen >= 4 * (self.n_features_in_ + 8)
+        self._machines, self._kept = (machines if enough else ()), kept
+        return self
+
+    def guarantee(self, X: Any, y: Any, *, effort: str = "full") -> GuaranteeReport:
+        """What speaks for the boundary; 'plausible' at most.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            The rows of the fit.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        effort : {'cheap', 'full'}
+            'cheap' is ``guarantee_``; 'full' fits two halves and compares their log odds with the fit's.
+
+        Returns
+        -------
+        GuaranteeReport
+            Verdict and conditions.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        if effort == "cheap":
+            return self.guarantee_
+        y = column_or_1d(y)
+        source = self._open(X, np.searchsorted(self.classes_, y).astype(np.float64), reset=False)
+        if not isinstance(source, Source):
+            raise ValueError("X is a one-way stream: the full guarantee reads the rows several times")
+        again = clone(self).set_params(checkpoint=None, verbose=0)
+        mine = np.atleast_2d(self.decision_function(X).T)
+        apart = 2.0
+        halves = [source.take(ids) for ids in apart_halves(source)]
+        if all(len(np.unique(np.asarray(half.y))) == len(self.classes_) for half in halves):
+            others = [
+                np.atleast_2d(clone(again).fit(half.X, half.y).decision_function(X).T) for half in halves
+            ]
+            spread = max(float(np.linalg.norm(mine - mine.mean(axis=1, keepdims=True))), 1e-300)
+            apart = max(float(np.linalg.norm(other - mine)) / spread for other in others)
+        return classifier_report(self._lens, **self._facts, halves=apart)
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Log odds (one column a class for more than two).
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The scores.
+        """
+        check_is_fitted(self)
+        scores = self._map_rows(self._scores, X)
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        scores = scores - scores.max(axis=1, keepdims=True)
+        odds = np.exp(scores)
+        return np.asarray(odds / odds.sum(axis=1, keepdims=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Most probable classes.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return np.asarray(self.classes_[best])
+
+    def _find_directions(
+        self,
+        source: Source,
+        codes: NDArray[Any],
+        n_classes: int,
+        known: tuple[OnePassState, ...] = (),
+        once: bool = False,
+    ) -> tuple[Result, tuple[OnePassState, ...]]:
+        """One-against-rest machines: from the start, or one pass from where they were."""
+        info = source.info
+        rows = auto_batch(info, self.rank)
+        algorithm = OnePass(
+            self.rank,
+            batch_size=0 if source.n_rows < 10 * rows and not once else rows,
+            moments=self.moments,
+            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
+            wrap=not once,
+            total=None if once else source.n_rows,
+        )
+        changes: dict[str, Any] = {"max_iter": 1 << 60, "tol": 0.0} if once else {}
+        states = []
+        for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):
+            target = (codes == label).astype(info.dtype)
+            pieces = [piece.X for piece in source.pieces]
+            one = open_source(pieces if len(pieces) > 1 else pieces[0], target, _weights(source))
+            before = algorithm.resume(known[number]) if known else None
+            checkpoint = self.checkpoint if n_classes == 2 and not once else None
+            result = self._run(algorithm, one, before, checkpoint=checkpoint, **changes)
+            states.append(result.state)
+        return result, tuple(states)
+
+    def _learn(
+        self, source: Source, codes: NDArray[Any], classes: NDArray[Any], states: tuple[OnePassState, ...]
+    ) -> None:
+        """The logistic regression on the features and the products of the machines' directions."""
+        found = []
+        for state in states:
+            values, vectors = symmetric_eigen(state.model.U, state.model.V)
+            order = np.argsort(-np.abs(values), kind="stable")[: state.model.U.shape[1]]
+            found.append(state.lens.factors(vectors[:, order]).T)
+        self._lens = states[-1].lens
+        self.centre_, self.directions_ = self._lens.centre, np.vstack(found)
+        self._units = np.ones(1)
+        features = collect_rows(self._features, source, self.n_jobs)
+        weight = _weights(source)
+        mean = np.average(features, axis=0, weights=weight)
+        spread = np.sqrt(np.average((features - mean) ** 2, axis=0, weights=weight))
+        self._units = np.where(spread > 0, spread, 1.0)
+        present = np.unique(codes)
+        self.classes_ = classes
+        if len(present) < len(classes):  # of partial_fit: what hasn't come yet has no odds
+            self.coef_ = np.zeros((1 if len(classes) == 2 else len(classes), features.shape[1]))
+            self.intercept_ = np.where(np.isin(np.arange(len(classes)), present), 0.0, -30.0)
+            self.intercept_ = (
+                self.intercept_[1:] - self.intercept_[0] if len(classes) == 2 else self.intercept_
+            )
+        else:
+            logistic = LogisticRegression(C=self.C, tol=1e-10, max_iter=max(self.max_iter, 1000))
+            logistic.fit(features / self._units, codes, sample_weight=weight)
+            self.coef_, self.intercept_ = logistic.coef_, logistic.intercept_
+        self._facts: dict[str, float] = {
+            "n_rows": float(source.n_rows),
+            "parameters": float(self.coef_.size + self.intercept_.size),
+            "gain": _gain(features / self._units @ self.coef_.T + self.intercept_, codes, len(classes))
+            / max(self.coef_.size, 1),
+        }
+        self.guarantee_ = classifier_report(self._lens, **self._facts)
+
+    def _features(self, block: Block) -> NDArray[Any]:
+        """The features, centred, and the products of each class's directions."""
+        X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
+        X = X - self.centre_.astype(X.dtype)
+        t = X @ self.directions_.T.astype(X.dtype)
+        k = min(self.rank, X.shape[1])
+        products = [t[:, [i]] * t[:, i : (i // k + 1) * k] for i in range(t.shape[1])]
+        return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))
+
+    def _scores(self, block: Block) -> NDArray[Any]:
+        return np.asarray(self._features(block) @ self.coef_.T + self.intercept_)
+
+
+def _weights(source: Source) -> NDArray[Any] | None:
+    parts = [piece.weight for piece in source.pieces if piece.weight is not None]
+    return np.concatenate(parts) if parts else None
+
+
+def _at_least_two(classes: NDArray[Any]) -> None:
+    if len(classes) < 2:
+        raise ValueError(f"Classifier can't train when only one class is present: y is all {classes[0]!r}")
+
+
+def _gain(scores: NDArray[Any], codes: NDArray[Any], n_classes: int) -> float:
+    """Twice the gain in log likelihood over the shares of the classes."""
+    if scores.shape[1] == 1:
+        scores = np.hstack([np.zeros_like(scores), scores])
+    top = scores.max(axis=1, keepdims=True)
+    logs = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    return float(2 * np.sum(logs[np.arange(len(codes)), codes] - np.log(np.maximum(shares[codes], 1e-300))))

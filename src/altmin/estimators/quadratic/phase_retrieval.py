@@ -1,0 +1,277 @@
+"""Phase retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
+from altmin.contract import Block
+from altmin.engine import AnySource, Result, map_rows
+from altmin.engine.sources import is_block_list
+from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
+from altmin.guarantees.sensing import sensing_report
+
+
+class PhaseRetrieval(RegressorMixin, Estimator):
+    r"""A signal from the intensities of its measurements, real or complex.
+
+    .. math:: y = |x^T s|^2, \qquad s \in \mathbb{R}^d \text{ or } \mathbb{C}^d
+
+    Rank-one sensing of M = s s^H (Lin and Ye 2016): a stream is read once with O(d) memory; rows that can
+    be read again start from their largest intensities and are polished by reweighted amplitude flow, which
+    needs fewer of them.
+
+    Parameters
+    ----------
+    batch_size : 'auto' or int
+        Rows of a batch of the stream algorithm; 'auto' polishes where rows can be read again, and takes
+        12 * n_features rows of a stream.
+    polish : bool
+        Whether rows that can be read again are polished.
+    step : 'auto' or float
+        Length of a step of the stream algorithm.
+    max_iter : int
+        Steps at most.
+    tol : float
+        Stop where the signal's relative change stays below it.
+    random_state : int, RandomState or None
+        Seed of the start's random direction.
+    verbose : int
+        Progress line.
+    checkpoint : path-like or None
+        Folder in which ``fit`` saves its state, and from which it goes on.
+    n_jobs : int or None
+        Threads; the result doesn't depend on it.
+
+    Attributes
+    ----------
+    signal_ : ndarray of shape (n_features,)
+        s, complex if X is; its global sign or phase is free: its largest entry is real and positive.
+    loss_ : float
+        Mean square of the error of the intensities, as a share of their mean square.
+    n_iter_, history_, outcome_, guarantee_
+        As everywhere; the verdict is 'plausible' at most.
+
+    Notes
+    -----
+    **Guarantee.** Theorem 1 for rank 1 on a stream; the polish has the guarantees of reweighted amplitude
+    flow. Some four complex Gaussian rows an unknown suffice where rows can be read again; a stream needs
+    batches of 8 to 12 an unknown. The verdict is 'plausible' at most.
+
+    **Cost.** O(n_features) operations a row and step. Memory: O(n_features) on a stream; rows that can be
+    read again are read once in each step.
+
+    References
+    ----------
+    M. Lin and J. Ye, A non-convex one-pass framework for generalized factorization machine and
+    rank-one matrix sensing, NIPS 2016.
+    G. Wang, G. B. Giannakis, Y. Saad and J. Chen, Phase retrieval via reweighted amplitude flow,
+    IEEE Transactions on Signal Processing 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import PhaseRetrieval
+    >>> rng = np.random.default_rng(0)
+    >>> s = np.array([3.0, -1.0, 2.0, 0.5, 1.0])
+    >>> X = rng.standard_normal((60, 5))
+    >>> PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_.round(6)
+    array([ 3. , -1. ,  2. ,  0.5,  1. ])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **SHARED_CONSTRAINTS,
+        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "polish": ["boolean"],
+        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        batch_size: Any = "auto",
+        polish: bool = True,
+        step: Any = "auto",
+        max_iter: int = 2000,
+        tol: float = 1e-14,
+        random_state: Any = None,
+        verbose: int = 0,
+        checkpoint: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.batch_size = batch_size
+        self.polish = polish
+        self.step = step
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+        self.checkpoint = checkpoint
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+        """Find the signal.
+
+        Parameters
+        ----------
+        X : array-like, path, list of blocks or stream, of shape (n_samples, n_features)
+            Designs, real or complex.
+        y : array-like of shape (n_samples,)
+            Intensities, none negative; None where blocks bring them along.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        PhaseRetrieval
+            The fitted estimator.
+        """
+        target = regression_target(self, X, y)
+        source, self._complex = self._open_designs(X, target, sample_weight)
+        algorithm = self._algorithm(source)
+        self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+        """Go on with more rows of a stream, each of which is read once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), real or complex
+            The next rows; the first ones should be several times ``n_features``.
+        y : array-like of shape (n_samples,)
+            Their intensities.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each row counts.
+
+        Returns
+        -------
+        PhaseRetrieval
+            The estimator.
+        """
+        known: PhaseState | None = getattr(self, "_state", None)
+        target = regression_target(self, X, y)
+        source, is_complex = self._open_designs(X, target, sample_weight, reset=known is None)
+        if known is not None and is_complex != self._complex:
+            raise ValueError("X: the first rows were complex and these are real, or the other way round")
+        self._complex = is_complex
+        algorithm = self._algorithm(source, once=True)
+        state = None if known is None else algorithm.resume(known)
+        result = self._run(algorithm, source, state, max_iter=1 << 60, checkpoint=None, tol=0.0)
+        self._adopt(algorithm, result, None)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Intensities of the signal.
+
+        Parameters
+        ----------
+        X : as in ``fit``
+            Designs.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Values of ``|x's|^2``.
+        """
+        check_is_fitted(self)
+        source, is_complex = self._open_designs(X, None, None, reset=False)
+        reader = Phase(complex_design=is_complex)
+
+        def values(block: Block) -> NDArray[Any]:
+            return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
+
+        return map_rows(values, source, self.n_jobs)
+
+    def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
+        """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
+        stream = not isinstance(X, str | Path) and not hasattr(X, "shape") and not isinstance(X, list)
+        if is_block_list(X):
+            is_complex = np.iscomplexobj(X[0][0] if isinstance(X[0], tuple) else X[0])
+            X = [_real_block(block) for block in X] if is_complex else X
+        elif stream and hasattr(X, "__iter__"):
+            blocks = iter(X)
+            first = next(blocks, None)
+            if first is None:
+                raise ValueError("X is an empty iterable: it gave no block of rows")
+            is_complex = np.iscomplexobj(first[0] if isinstance(first, tuple) else first)
+            X = _chain(first, blocks, is_complex)
+        else:
+            is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
+            X = _real(X) if is_complex else X
+        source = self._open(X, y, sample_weight, reset=False) if not reset and not is_complex else None
+        if source is None:
+            seen = getattr(self, "n_features_in_", None)
+            source = self._open(X, y, sample_weight, reset=True, accept_sparse=False)
+            if is_complex:
+                self.n_features_in_ //= 2
+            if not reset and seen != self.n_features_in_:
+                found, self.n_features_in_ = self.n_features_in_, int(seen or 0)
+                raise ValueError(f"X has {found} features, but PhaseRetrieval is expecting {seen} features")
+        return source, bool(is_complex)
+
+    def _algorithm(self, source: AnySource, once: bool = False) -> Phase:
+        total = None if once else source.info.n_rows
+        rows = 12 * self.n_features_in_ if self.batch_size == "auto" else int(self.batch_size)
+        polishing = total is not None and self.polish and self.batch_size == "auto"
+        return Phase(
+            complex_design=self._complex,
+            batch_size=0 if polishing else rows,
+            polish=self.max_iter if polishing else 0,
+            step=None if self.step == "auto" else float(self.step),
+            wrap=total is not None,
+            total=total,
+        )
+
+    def _adopt(self, algorithm: Phase, result: Result, n_rows: int | None) -> None:
+        self._set_run(result)
+        self._state = result.state
+        s = result.state.s * np.sqrt(result.state.scale)
+        top = s[np.argmax(np.abs(s))]
+        self.signal_ = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
+        self.loss_ = float(result.state.loss)
+        polished = algorithm.batch_size == 0
+        self.guarantee_ = sensing_report(
+            n_rows=n_rows or result.state.rows,
+            parameters=len(s) * (2 if self._complex else 1),
+            least_rows=3.0,  # 2d - 1 real and 4d - 4 complex generic rows are injective
+            loss=self.loss_,
+            ratio=float("nan") if polished else fresh_ratio(self.history_, len(self.history_), 1.0),
+            claim="the signal up to its sign or phase, if the designs are generic",
+            excess=result.state.excess,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.target_tags.positive_only = True
+        tags.regressor_tags.poor_score = True  # |x's|^2 has no linear part: it cannot fit linear data
+        return tags
+
+
+def _real(X: Any) -> NDArray[Any]:
+    X = np.asarray(X)
+    return np.hstack([X.real, X.imag])
+
+
+def _real_block(block: Any) -> Any:
+    return (_real(block[0]), *block[1:]) if isinstance(block, tuple) else _real(block)
+
+
+def _chain(first: Any, rest: Iterator[Any], is_complex: bool) -> Iterator[Any]:
+    yield _real_block(first) if is_complex else first
+    for block in rest:
+        yield _real_block(block) if is_complex else block

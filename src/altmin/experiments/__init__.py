@@ -1,1 +1,0 @@
-"""Experiments: the claims of the papers, the demo, and peers to compare with."""
