@@ -106,7 +106,7 @@ def stream() -> Story:
 
     photograph, rng = _china(), np.random.default_rng(0)
     codes = photograph.codes[np.abs(photograph.codes).sum(axis=1) > 0]
-    model = OnlineDictionaryLearning(window=200, start_size=3000, random_state=0)
+    model = OnlineDictionaryLearning(batch_size=200, start_size=3000, random_state=0)
     rows, errors, seen = [], [], 0
     for frame in range(8):
         secret = _key(frame // 4)
@@ -132,7 +132,7 @@ def stream() -> Story:
         f"(error {errors[-1]:.0e}).",
         "OnlineDictionaryLearning",
         "china.jpg inside scikit-learn",
-        "model = altmin.OnlineDictionaryLearning(window=200, start_size=3000)\n"
+        "model = altmin.OnlineDictionaryLearning(batch_size=200, start_size=3000)\n"
         "for block in stream:\n    model.partial_fit(block)",
         {"stream": figure},
         model=model,

@@ -9,18 +9,19 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from altmin.contract import Algorithm, Block, State
+from altmin.docstrings import fill_class
 from altmin.engine import (
     AnySource,
     Result,
@@ -33,13 +34,24 @@ from altmin.engine import (
     run,
 )
 from altmin.engine.dask_source import is_dask, open_dask
+from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
-from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from altmin.estimators.callbacks import with_callbacks
 from altmin.estimators.notebook import NotebookMixin
+from altmin.estimators.sklearn_bridge import (
+    NOT_NEGATIVE,
+    CallbackSupportMixin,
+    Constraints,
+    Interval,
+    PathLike,
+    Seed,
+    check_sample_weight,
+)
+from altmin.guarantees.report import GuaranteeReport
 
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
+SHARED_CONSTRAINTS: Constraints = {
     "max_iter": [Interval(Integral, 0, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
+    "tol": [NOT_NEGATIVE],
     "random_state": ["random_state"],
     "verbose": ["verbose"],
     "checkpoint": [str, os.PathLike, None],
@@ -50,15 +62,29 @@ SHARED_CONSTRAINTS: dict[str, list[Any]] = {
 class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
+    _parameter_constraints: ClassVar[Constraints] = SHARED_CONSTRAINTS
     _min_samples: ClassVar[int] = 1
+    _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
+
+    max_iter: int
+    tol: float
+    random_state: Seed
+    verbose: int
+    checkpoint: PathLike | None
+    n_jobs: int | None
+    n_features_in_: int
+    n_iter_: int
+    history_: list[dict[str, Any]]
+    outcome_: Outcome
+    guarantee_: GuaranteeReport
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
+        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing, and docstrings complete."""
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit"):
             if name in vars(cls):
                 setattr(cls, name, _all_or_nothing(vars(cls)[name]))
+        fill_class(cls, cls._shared_attributes if "fit" in vars(cls) else ())
 
     def _open(
         self,
@@ -95,7 +121,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
@@ -158,23 +184,16 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
 class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """An estimator with ``components_``: codes by ``transform``, data by ``inverse_transform``."""
 
+    components_: NDArray[Any]
+    component_scales_: NDArray[Any]
+    reconstruction_err_: float
+
     def _block_coder(self) -> Callable[[Block], Any]:
         """From a block to its codes; what all blocks share (a pseudo-inverse) is computed once, here."""
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:
-        """Codes of the samples.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
-            The data; a stream gives a generator of blocks of codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            The codes.
-        """
+        """Codes of the samples; a stream gives a generator of blocks of codes."""
         check_is_fitted(self)
         return self._map_rows(self._block_coder(), X)
 
@@ -185,17 +204,12 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         ----------
         X : array-like of shape (n_samples, n_components)
             Codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            ``X @ components_``.
         """
         check_is_fitted(self)
         codes = X if sp.issparse(X) else np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != len(self.components_):
             raise ValueError(
-                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one a component"
+                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one per component"
             )
         return codes @ self.components_
 

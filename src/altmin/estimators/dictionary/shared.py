@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.contract import Block
 from altmin.engine import Source, StreamSource
 from altmin.estimators.base import ComponentsEstimator
+from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, Constraints, one_of
 from altmin.guarantees.dictionary import Stability, dictionary_report
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.guarantees.report import GuaranteeReport
@@ -25,9 +24,9 @@ from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components, sine_errors
 
-CODING_CONSTRAINTS: dict[str, list[Any]] = {
-    "transform_algorithm": [StrOptions({"threshold", "omp", "ormp"})],
-    "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+CODING_CONSTRAINTS: Constraints = {
+    "transform_algorithm": [one_of("threshold", "omp", "ormp")],
+    "transform_n_nonzero_coefs": [AT_LEAST_ONE, None],
 }
 
 
@@ -37,8 +36,18 @@ _FULL_ROWS = 50_000  # of a half, in the full guarantee
 class DictionaryEstimator(ComponentsEstimator):
     """A dictionary with linear codes: thresholds on ``X @ pinv(components_)``, or a pursuit."""
 
-    transform_algorithm: str
+    _shared_attributes: ClassVar[tuple[str, ...]] = (
+        "component_scales_",
+        "thresholds_",
+        "noise_std_",
+        "reconstruction_err_",
+        *ComponentsEstimator._shared_attributes,
+    )
+
+    transform_algorithm: Literal["threshold", "omp", "ormp"]
     transform_n_nonzero_coefs: int | None
+    thresholds_: NDArray[Any]
+    noise_std_: float
 
     def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
         n_nonzero = self.transform_n_nonzero_coefs

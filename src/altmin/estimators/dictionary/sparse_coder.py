@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from altmin.coding import omp
+from altmin.docstrings import fill_class
+from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, NOT_NEGATIVE, Constraints, fit_context, one_of
 
 
 class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,8 +33,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Squared norm of the residual at which a sample is done.
     split_sign : bool
         Whether positive and negative codes go to columns of their own.
-    n_jobs : int or None
-        Threads.
 
     Attributes
     ----------
@@ -63,11 +62,11 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     array([[0., 3., 0., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         "dictionary": ["array-like"],
-        "transform_algorithm": [StrOptions({"omp", "ormp"})],
-        "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-        "transform_tol": [Interval(Real, 0, None, closed="left"), None],
+        "transform_algorithm": [one_of("omp", "ormp")],
+        "transform_n_nonzero_coefs": [AT_LEAST_ONE, None],
+        "transform_tol": [NOT_NEGATIVE, None],
         "split_sign": ["boolean"],
         "n_jobs": [Integral, None],
     }
@@ -76,7 +75,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self,
         dictionary: Any,
         *,
-        transform_algorithm: str = "omp",
+        transform_algorithm: Literal["omp", "ormp"] = "omp",
         transform_n_nonzero_coefs: int | None = None,
         transform_tol: float | None = None,
         split_sign: bool = False,
@@ -89,21 +88,14 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.split_sign = split_sign
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any = None, y: Any = None) -> SparseCoder:
+    @fit_context
+    def fit(self, X: Any = None, y: Any = None) -> Self:
         """Do nothing: the dictionary is given.
 
         Parameters
         ----------
         X : array-like or None
             Its columns are compared with the dictionary's.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SparseCoder
-            The estimator.
         """
         if X is not None:
             self._check(X)
@@ -111,11 +103,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def transform(self, X: Any) -> Any:
         """Codes of the samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse, of shape (n_samples, n_features)
-            The data.
 
         Returns
         -------
@@ -182,3 +169,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+fill_class(SparseCoder)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, cast
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.overcomplete.approximate import ApproximateDictionary, ApproximateState
@@ -28,6 +26,17 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.overcomplete.evidence import fitted_quantities, gather_evidence, sparsity
+from altmin.estimators.sklearn_bridge import (
+    AT_LEAST_ONE,
+    POSITIVE,
+    Constraints,
+    Interval,
+    Matrix,
+    PathLike,
+    Seed,
+    fit_context,
+    one_of,
+)
 from altmin.guarantees.overcomplete import cheap_report, full_report, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.peel import subtract_codes
@@ -73,22 +82,12 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         Sweeps at most (in theory mode rounds of sampled peeling; exact peeling runs to its end).
     tol : float
         Stop when the error's relative change stays below it.
-    random_state : int, RandomState or None
-        Seed of the samples.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Atoms of unit norm, most used (energy of their codes) first, largest entry positive; in theory
         mode in the order in which they were peeled.
-    component_scales_ : ndarray of shape (n_components,)
-        Root mean square of each atom's nonzero codes.
     codes_ : csr_array of shape (n_samples, n_components)
         Codes of the training rows: ``codes_ @ components_`` approximates X.
     outlier_scores_ : ndarray of shape (n_samples,)
@@ -100,10 +99,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     relative_error_ : float
         Squared error over squared norm of the data; of the rows that aren't trimmed where
         ``contamination`` > 0 (rows counting equally).
-    reconstruction_err_ : float
-        Frobenius norm of what the codes leave over.
-    n_iter_, history_, outcome_
-        As everywhere.
     guarantee_ : GuaranteeReport
         What is certain and what isn't: at most 'plausible' for this model.
 
@@ -132,17 +127,17 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **SHARED_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [AT_LEAST_ONE, None],
+        "n_nonzero_coefs": [AT_LEAST_ONE, None],
         "target_error": [Interval(Real, 0, 1, closed="neither"), None],
         "contamination": [Interval(Real, 0, 0.5, closed="left")],
-        "mode": [StrOptions({"practical", "theory"})],
-        "coefficient_bound": [Interval(Real, 0, None, closed="neither")],
-        "peeling": [StrOptions({"auto", "exact", "sampled"})],
-        "init": [StrOptions({"peel"}), "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "mode": [one_of("practical", "theory")],
+        "coefficient_bound": [POSITIVE],
+        "peeling": [one_of("auto", "exact", "sampled")],
+        "init": [one_of("peel"), "array-like"],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
@@ -152,15 +147,15 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         n_nonzero_coefs: int | None = None,
         target_error: float | None = None,
         contamination: float = 0.0,
-        mode: str = "practical",
+        mode: Literal["practical", "theory"] = "practical",
         coefficient_bound: float = 1.0,
-        peeling: str = "auto",
-        init: Any = "peel",
+        peeling: Literal["auto", "exact", "sampled"] = "auto",
+        init: Literal["peel"] | Matrix = "peel",
         max_iter: int = 60,
         tol: float = 1e-3,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
@@ -178,22 +173,9 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> ApproximateDictionaryLearning:
-        """Find the dictionary.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        ApproximateDictionaryLearning
-            The fitted estimator.
-        """
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the dictionary."""
         source = self._open(X, reset=True)
         algorithm = self._algorithm(source)
         result = self._run(algorithm, source)
@@ -309,11 +291,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def plausible_components(self, X: Any) -> NDArray[np.bool_]:
         """Which atoms the evidence of the full report speaks for, one by one.
 
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data of the fit.
-
         Returns
         -------
         ndarray of bool, shape (n_components,)
@@ -339,11 +316,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def outlier_scores(self, X: Any) -> NDArray[Any]:
         """Relative squared errors of rows: what the dictionary cannot explain of them.
 
-        Parameters
-        ----------
-        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n_samples,)
@@ -354,11 +326,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Whether rows are inliers (+1) or outliers (-1).
-
-        Parameters
-        ----------
-        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
-            The rows.
 
         Returns
         -------

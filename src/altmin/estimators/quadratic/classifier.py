@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -21,6 +19,15 @@ from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch
+from altmin.estimators.sklearn_bridge import (
+    AT_LEAST_ONE,
+    POSITIVE,
+    Constraints,
+    PathLike,
+    Seed,
+    fit_context,
+    one_of,
+)
 from altmin.guarantees.classification import classifier_report
 from altmin.guarantees.report import GuaranteeReport
 
@@ -48,21 +55,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         Steps of the machine, and iterations of the logistic regression.
     tol : float
         Stop of the machine.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
     checkpoint : path-like or None
         Not used for more than two classes.
-    n_jobs : int or None
-        Threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    directions_ : ndarray of shape (n_directions, n_features)
-        Directions in the user's columns, after centring at ``centre_``.
+    factors_ : ndarray of shape (n_factors, n_features)
+        Directions in the user's columns, after centring at ``centre_``; ``rank`` per pair of classes.
     coef_, intercept_ : ndarray
         Of the logistic regression on standardised features and products of directions.
     n_iter_, history_, outcome_
@@ -93,13 +94,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "rank": [AT_LEAST_ONE],
+        "C": [POSITIVE],
+        "moments": [one_of("auto", "gaussian", "sample")],
+        "whiten": [one_of("auto"), "boolean"],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
@@ -107,13 +108,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         rank: int = 8,
         *,
         C: float = 1.0,
-        moments: str = "auto",
-        whiten: Any = "auto",
+        moments: Literal["auto", "gaussian", "sample"] = "auto",
+        whiten: Literal["auto"] | bool = "auto",
         max_iter: int = 100,
         tol: float = 1e-6,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.rank = rank
@@ -130,8 +131,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     _machines: tuple[OnePassState, ...]  # of partial_fit
     _kept: Reservoir | None
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineClassifier:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn to tell the classes apart.
 
         Parameters
@@ -140,13 +141,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The features; rows are read several times, so not a one-way stream.
         y : array-like of shape (n_samples,)
             Labels.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The fitted estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -166,27 +160,16 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         self._kept = None
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
-    ) -> FactorizationMachineClassifier:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows: the machine reads each once, the regression rests on a sample of all.
 
         Parameters
         ----------
-        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
-            The next rows.
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like or None
             All labels there will be; needed in the first call where its rows don't have them all.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -257,11 +240,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Log odds (one column a class for more than two).
 
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
-
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -273,11 +251,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -293,11 +266,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -349,7 +317,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             order = np.argsort(-np.abs(values), kind="stable")[: state.model.U.shape[1]]
             found.append(state.lens.factors(vectors[:, order]).T)
         self._lens = states[-1].lens
-        self.centre_, self.directions_ = self._lens.centre, np.vstack(found)
+        self.centre_, self.factors_ = self._lens.centre, np.vstack(found)
         self._units = np.ones(1)
         features = collect_rows(self._features, source, self.n_jobs)
         weight = _weights(source)
@@ -380,7 +348,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         """The features, centred, and the products of each class's directions."""
         X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
         X = X - self.centre_.astype(X.dtype)
-        t = X @ self.directions_.T.astype(X.dtype)
+        t = X @ self.factors_.T.astype(X.dtype)
         k = min(self.rank, X.shape[1])
         products = [t[:, [i]] * t[:, i : (i // k + 1) * k] for i in range(t.shape[1])]
         return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
@@ -19,6 +17,16 @@ from altmin.engine import Source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.sklearn_bridge import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    Constraints,
+    Interval,
+    PathLike,
+    Seed,
+    fit_context,
+    one_of,
+)
 from altmin.guarantees.sensing import sensing_report
 from altmin.kernels.fm_als import Machine, als
 
@@ -44,18 +52,8 @@ class InductiveMatrixCompletion(Estimator):
         Length of a step.
     whiten : 'auto' or bool
         Whether features are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of R.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -67,8 +65,6 @@ class InductiveMatrixCompletion(Estimator):
         M = left' diag(values) right in the features' own columns; None for ids alone.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -96,27 +92,27 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "rank": [AT_LEAST_ONE],
+        "alpha": [NOT_NEGATIVE, tuple],
+        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
+        "whiten": [one_of("auto"), "boolean"],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
         self,
         rank: int = 8,
         *,
-        alpha: Any = 10.0,
-        step: Any = "auto",
-        whiten: Any = "auto",
+        alpha: float | tuple[float, float] = 10.0,
+        step: Literal["auto"] | float = "auto",
+        whiten: Literal["auto"] | bool = "auto",
         max_iter: int = 300,
         tol: float = 1e-12,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.rank = rank
@@ -130,8 +126,8 @@ class InductiveMatrixCompletion(Estimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> InductiveMatrixCompletion:
+    @fit_context
+    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> Self:
         """Learn from the observed entries.
 
         Parameters
@@ -142,11 +138,6 @@ class InductiveMatrixCompletion(Estimator):
             None: each row is its own feature.
         column_features : array-like or sparse of shape (n_columns, d2), or None
             None: each column is its own feature.
-
-        Returns
-        -------
-        InductiveMatrixCompletion
-            The fitted estimator.
         """
         if not sp.issparse(R):
             raise ValueError(

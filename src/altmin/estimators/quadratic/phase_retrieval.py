@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
@@ -19,6 +18,15 @@ from altmin.engine import AnySource, Result, map_rows
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
+from altmin.estimators.sklearn_bridge import (
+    AT_LEAST_ONE,
+    Constraints,
+    Interval,
+    PathLike,
+    Seed,
+    fit_context,
+    one_of,
+)
 from altmin.guarantees.sensing import sensing_report
 
 
@@ -40,18 +48,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         Whether rows that can be read again are polished.
     step : 'auto' or float
         Length of a step of the stream algorithm.
-    max_iter : int
-        Steps at most.
-    tol : float
-        Stop where the signal's relative change stays below it.
-    random_state : int, RandomState or None
-        Seed of the start's random direction.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -59,8 +55,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         s, complex if X is; its global sign or phase is free: its largest entry is real and positive.
     loss_ : float
         Mean square of the error of the intensities, as a share of their mean square.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -89,25 +83,25 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **SHARED_CONSTRAINTS,
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "batch_size": [one_of("auto"), AT_LEAST_ONE],
         "polish": ["boolean"],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
         self,
         *,
-        batch_size: Any = "auto",
+        batch_size: Literal["auto"] | int = "auto",
         polish: bool = True,
-        step: Any = "auto",
+        step: Literal["auto"] | float = "auto",
         max_iter: int = 2000,
         tol: float = 1e-14,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.batch_size = batch_size
@@ -120,8 +114,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the signal.
 
         Parameters
@@ -130,13 +124,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             Designs, real or complex.
         y : array-like of shape (n_samples,)
             Intensities, none negative; None where blocks bring them along.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        PhaseRetrieval
-            The fitted estimator.
         """
         target = regression_target(self, X, y)
         source, self._complex = self._open_designs(X, target, sample_weight)
@@ -144,8 +131,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows of a stream, each of which is read once.
 
         Parameters
@@ -154,13 +141,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             The next rows; the first ones should be several times ``n_features``.
         y : array-like of shape (n_samples,)
             Their intensities.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        PhaseRetrieval
-            The estimator.
         """
         known: PhaseState | None = getattr(self, "_state", None)
         target = regression_target(self, X, y)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
@@ -22,6 +21,16 @@ from altmin.estimators.quadratic.categories import encode, encoded_names, has_ca
 from altmin.estimators.quadratic.report import column_units, difference, report, sample, swept_report
 from altmin.estimators.quadratic.shared import auto_batch, regression_target
 from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.estimators.sklearn_bridge import (
+    AT_LEAST_ONE,
+    NOT_NEGATIVE,
+    Constraints,
+    Interval,
+    PathLike,
+    Seed,
+    fit_context,
+    one_of,
+)
 from altmin.guarantees.report import GuaranteeReport
 
 _UNLIMITED = 1 << 60
@@ -68,14 +77,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
         Stop where steps stay below it, in units of the spread of y.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
@@ -95,14 +96,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
         Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
-    n_iter_ : int
-        Steps taken.
     history_ : list of dict
         One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
     Notes
     -----
@@ -131,35 +126,35 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     (3.0, [-1.0, 1.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+    _parameter_constraints: ClassVar[Constraints] = {
         **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
+        "rank": [AT_LEAST_ONE],
+        "batch_size": [one_of("auto"), AT_LEAST_ONE],
+        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
         "fit_intercept": ["boolean"],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "refine": [StrOptions({"als"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "moments": [one_of("auto", "gaussian", "sample")],
+        "whiten": [one_of("auto"), "boolean"],
+        "refine": [one_of("als"), None],
+        "alpha": [NOT_NEGATIVE, tuple],
+        "max_iter": [AT_LEAST_ONE],
     }
 
     def __init__(
         self,
         rank: int = 8,
         *,
-        batch_size: Any = "auto",
-        step: Any = "auto",
+        batch_size: Literal["auto"] | int = "auto",
+        step: Literal["auto"] | float = "auto",
         fit_intercept: bool = True,
-        moments: str = "auto",
-        whiten: Any = "auto",
-        refine: str | None = None,
-        alpha: Any = 10.0,
+        moments: Literal["auto", "gaussian", "sample"] = "auto",
+        whiten: Literal["auto"] | bool = "auto",
+        refine: Literal["als"] | None = None,
+        alpha: float | tuple[float, float] = 10.0,
         max_iter: int = 100,
         tol: float = 1e-13,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.rank = rank
@@ -177,8 +172,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model.
 
         Parameters
@@ -187,13 +182,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The features. Blocks of a list or stream may be tuples (X, y) or (X, y, weight).
         y : array-like of shape (n_samples,)
             The target; None where the blocks bring it along.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The fitted estimator.
         """
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
@@ -208,8 +196,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows, each of which is read once.
 
         Parameters
@@ -218,13 +206,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The next rows. Until there are a few times ``n_features`` of them they are kept.
         y : array-like of shape (n_samples,)
             Their target.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The estimator.
         """
         known: OnePassState | None = getattr(self, "_state", None)
         kept = getattr(self, "_kept", ())
