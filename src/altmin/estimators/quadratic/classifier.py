@@ -103,6 +103,11 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         "max_iter": [AT_LEAST_ONE],
     }
 
+    classes_: NDArray[Any]
+    factors_: NDArray[Any]
+    coef_: NDArray[Any]
+    intercept_: NDArray[Any]
+
     def __init__(
         self,
         rank: int = 8,

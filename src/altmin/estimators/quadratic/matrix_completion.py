@@ -101,6 +101,9 @@ class InductiveMatrixCompletion(Estimator):
         "max_iter": [AT_LEAST_ONE],
     }
 
+    row_factors_: NDArray[Any]
+    column_factors_: NDArray[Any]
+
     def __init__(
         self,
         rank: int = 8,

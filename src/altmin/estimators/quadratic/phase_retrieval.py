@@ -91,6 +91,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         "max_iter": [AT_LEAST_ONE],
     }
 
+    signal_: NDArray[Any]
+
     def __init__(
         self,
         *,

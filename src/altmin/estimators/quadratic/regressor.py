@@ -139,6 +139,12 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         "max_iter": [AT_LEAST_ONE],
     }
 
+    intercept_: float
+    coef_: NDArray[Any]
+    factors_: NDArray[Any]
+    eigenvalues_: NDArray[Any]
+    diagonal_: NDArray[Any] | None
+
     def __init__(
         self,
         rank: int = 8,

@@ -105,6 +105,10 @@ class RankOneSensing(RegressorMixin, Estimator):
         "max_iter": [AT_LEAST_ONE],
     }
 
+    left_factors_: NDArray[Any]
+    right_factors_: NDArray[Any]
+    values_: NDArray[Any]
+
     def __init__(
         self,
         rank: int = 1,
