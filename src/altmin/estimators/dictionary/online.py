@@ -312,7 +312,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
         self._fit_evidence = self._evidence(
-            result.state, order, result.state.agreeing, theorem=3, batch=self.window
+            result.state, order, result.state.search.agreeing, theorem=3, batch=self.window
         )
 
     def _look_again(self, state: OnlineState) -> None:
