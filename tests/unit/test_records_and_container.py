@@ -177,7 +177,9 @@ def test_files_know_records_by_tags_that_stay(monkeypatch):
     assert flatten(Max(1))[0]["type"] == "Max"
 
     def declare(name, **options):
-        return record(type(name, (), {"__annotations__": {"value": int}, "__module__": "altmin.x"}), **options)
+        return record(
+            type(name, (), {"__annotations__": {"value": int}, "__module__": "altmin.x"}), **options
+        )
 
     with pytest.raises(TypeError, match="two records are tagged 'Max'"):
         declare("Max")

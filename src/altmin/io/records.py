@@ -100,15 +100,20 @@ def _flatten(node: Any, arrays: list[np.ndarray]) -> Any:
     if type(node) in _TAGS:
         fields = {f.name: _flatten(getattr(node, f.name), arrays) for f in dataclasses.fields(node)}
         return {"$": "record", "type": _TAGS[type(node)], "fields": fields}
+    return _flatten_group(node, arrays)
+
+
+def _flatten_group(node: Any, arrays: list[np.ndarray]) -> Any:
+    """A tuple, a list or a dict."""
     if isinstance(node, tuple):
         return {"$": "tuple", "items": [_flatten(item, arrays) for item in node]}
     if isinstance(node, list):
         return [_flatten(item, arrays) for item in node]
-    if isinstance(node, dict):
-        if not all(isinstance(key, str) for key in node):
-            raise TypeError("only dicts with string keys can be stored")
-        return {"$": "dict", "items": {key: _flatten(value, arrays) for key, value in node.items()}}
-    raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
+    if not isinstance(node, dict):
+        raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
+    if not all(isinstance(key, str) for key in node):
+        raise TypeError("only dicts with string keys can be stored")
+    return {"$": "dict", "items": {key: _flatten(value, arrays) for key, value in node.items()}}
 
 
 def _flatten_array(node: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
