@@ -27,7 +27,6 @@ from altmin.engine import (
     Result,
     Settings,
     Source,
-    StreamSource,
     make_progress,
     map_rows,
     open_source,
@@ -104,10 +103,9 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            if isinstance(source, Source):
-                for name, values in (("y", y), ("sample_weight", sample_weight)):
-                    if values is not None:
-                        _aligned(name, values, source.n_rows)
+            for name, values in (("y", y), ("sample_weight", sample_weight)):
+                if values is not None and source.info.n_rows is not None:
+                    _aligned(name, values, source.info.n_rows)
             return source
         X = validate_data(
             self,
@@ -127,7 +125,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
         """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
-        if isinstance(X, Source | StreamSource):
+        if isinstance(X, AnySource):
             return X
         if is_dask(X):
             return open_dask(X, y, sample_weight)

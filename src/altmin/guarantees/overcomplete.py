@@ -85,7 +85,7 @@ def cheap_report(fit: Fitted) -> GuaranteeReport:
     return GuaranteeReport("not supported", tuple(rows), advice=advice, claim=_CLAIM)
 
 
-@record
+@record(tag="OvercompleteStability")
 class Stability:
     """Evidence from further fits.
 

@@ -145,8 +145,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         with self._unchanged_by_errors():
             source = self._open(X, reset=True)
             self._forget()
-            if isinstance(source, Source):
-                self._follow_table(source)
+            if source.replayable:
+                self._follow_table(source.require_replayable("a fit of a table"))
             elif self.checkpoint is None:
                 self._consume(_stream(source, self.batch_size), last=True)
             else:
@@ -270,7 +270,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
         self._fit_evidence = self._evidence(
-            result.state, order, result.state.agreeing, theorem=3, batch=self.batch_size
+            result.state, order, result.state.search.agreeing, theorem=3, batch=self.batch_size
         )
 
     def _look_again(self, state: OnlineState) -> None:
@@ -317,13 +317,13 @@ def _stream(source: AnySource, batch_size: int, waiting: Any = ()) -> StreamSour
 
     def blocks() -> Iterator[Any]:
         yield from waiting
-        if isinstance(source, StreamSource):
+        if not source.replayable:
             while (table := source.pull(batch_size)) is not None:
                 yield table.X
             return
-        step = max(batch_size, 4096)
-        for start in range(0, source.n_rows, step):
-            yield source.read(start, min(start + step, source.n_rows)).X
+        rows, step = source.require_replayable("a table"), max(batch_size, 4096)
+        for start in range(0, rows.n_rows, step):
+            yield rows.read(start, min(start + step, rows.n_rows)).X
 
     return StreamSource(blocks())
 

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.contract import Block
-from altmin.engine import Source, StreamSource
+from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, Constraints, one_of
 from altmin.guarantees.dictionary import Stability, dictionary_report
@@ -88,9 +88,7 @@ class DictionaryEstimator(ComponentsEstimator):
             raise ValueError(f"effort={effort!r} must be 'cheap' or 'full'")
         if effort == "cheap":
             return self.guarantee_
-        source = self._open(X, reset=False)
-        if isinstance(source, StreamSource):
-            raise ValueError("X is a one-way stream: the full guarantee reads the data several times")
+        source = self._open(X, reset=False).require_replayable("the full guarantee")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # what the fit had to say it has said
             stability = self._stability(source)

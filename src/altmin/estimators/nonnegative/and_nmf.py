@@ -260,9 +260,8 @@ class AND(ComponentsEstimator):
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
         check_is_fitted(self)
-        source = self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("guarantee needs data that can be read again, not a one-way stream")
+        opened = self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
+        source = opened.require_replayable("the guarantee")
         stride = -(-source.n_rows // max(2000, 20 * self.n_components))
         table = source.take(np.arange(0, source.n_rows, stride))
         seen = slice(None) if table.weight is None else table.weight > 0

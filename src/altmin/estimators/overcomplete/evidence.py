@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from altmin.algorithms.overcomplete.unit_rows import unit_rows
-from altmin.engine import AnySource, Source, SourceError, collect_rows
+from altmin.engine import AnySource, Source, collect_rows
 from altmin.guarantees.overcomplete import Fitted, Stability
 from altmin.metrics.matching import sine_errors
 
@@ -50,14 +50,14 @@ def fitted_quantities(model: Any, figures: dict[str, Any]) -> Fitted:
     )
 
 
-def gather_evidence(model: Any, source: AnySource) -> Stability:
+def gather_evidence(model: Any, given: AnySource) -> Stability:
     """Fit disjoint halves and a Gaussian surrogate, and compare.
 
     Parameters
     ----------
     model : ApproximateDictionaryLearning
         The fit in question.
-    source : Source
+    given : Source
         Its data.
 
     Returns
@@ -65,8 +65,7 @@ def gather_evidence(model: Any, source: AnySource) -> Stability:
     Stability
         Agreement of the halves with the full fit, use of the atoms, held-out errors.
     """
-    if not isinstance(source, Source):
-        raise SourceError("X is a one-way stream: the full report needs data that can be read again")
+    source = given.require_replayable("the full guarantee")
     seed = model._seed()
     halves = [source.take(ids).X for ids in independent_halves(source, seed)]
     fits = [_fit(model, half) for half in halves]

@@ -178,9 +178,7 @@ class RankOneSensing(RegressorMixin, Estimator):
         check_is_fitted(self)
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_any(X, y, None, reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: the guarantee reads the measurements again")
+        source = self._open_any(X, y, None, reset=False).require_replayable("the guarantee")
         if effort == "cheap":
             return self._report(source)
         algorithm, apart = self._algorithm_for(source), []
@@ -208,7 +206,8 @@ class RankOneSensing(RegressorMixin, Estimator):
         d, second = self.n_features_in_, self.n_second_features_
         parameters = n_parameters(min(self.rank, d), d, second)
         facts = self._facts
-        if isinstance(source, Source):
+        if source.replayable:
+            source = source.require_replayable("the report")
             facts = {**facts, "n_rows": float(source.n_rows)}
             if parameters <= MAX_PARAMETERS:
                 U, V, y = self._sample(source)
