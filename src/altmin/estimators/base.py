@@ -7,16 +7,13 @@ attributes. An error in ``fit`` or ``partial_fit`` leaves the model as it was, d
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Callable
-from numbers import Integral
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -37,45 +34,43 @@ from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
 from altmin.estimators.callbacks import with_callbacks
 from altmin.estimators.notebook import NotebookMixin
+from altmin.estimators.parameters import CountOrZero, NotNegative, Parameters, PathLike, Seed, Verbosity
 from altmin.estimators.sklearn_bridge import (
-    NOT_NEGATIVE,
+    BaseEstimator,
     CallbackSupportMixin,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
     check_sample_weight,
 )
 from altmin.guarantees.report import GuaranteeReport
 
-SHARED_CONSTRAINTS: Constraints = {
-    "max_iter": [Interval(Integral, 0, None, closed="left")],
-    "tol": [NOT_NEGATIVE],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-    "checkpoint": [str, os.PathLike, None],
-    "n_jobs": [Integral, None],
-}
 
+class Fitted:
+    """Types of fitted attributes: an annotation in an estimator itself would declare a parameter."""
 
-class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
-    """Opening the input, running the engine, attributes that every fit has."""
-
-    _parameter_constraints: ClassVar[Constraints] = SHARED_CONSTRAINTS
-    _min_samples: ClassVar[int] = 1
-    _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
-
-    max_iter: int
-    tol: float
-    random_state: Seed
-    verbose: int
-    checkpoint: PathLike | None
-    n_jobs: int | None
     n_features_in_: int
     n_iter_: int
     history_: list[dict[str, Any]]
     outcome_: Outcome
     guarantee_: GuaranteeReport
+    components_: NDArray[Any]
+    component_scales_: NDArray[Any]
+    reconstruction_err_: float
+    thresholds_: NDArray[Any]
+
+
+class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEstimator):
+    """Opening the input, running the engine, attributes that every fit has."""
+
+    max_iter: CountOrZero = 100
+    tol: NotNegative = 0.0
+    random_state: Seed = None
+    verbose: Verbosity = 0
+    checkpoint: PathLike | None = None
+    n_jobs: int | None = None
+
+    _min_samples: ClassVar[int] = 1
+    _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Make ``fit`` and ``partial_fit`` of every estimator all or nothing, and docstrings complete."""
@@ -181,10 +176,6 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
 
 class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """An estimator with ``components_``: codes by ``transform``, data by ``inverse_transform``."""
-
-    components_: NDArray[Any]
-    component_scales_: NDArray[Any]
-    reconstruction_err_: float
 
     def _block_coder(self) -> Callable[[Block], Any]:
         """From a block to its codes; what all blocks share (a pseudo-inverse) is computed once, here."""

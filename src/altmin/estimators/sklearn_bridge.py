@@ -1,71 +1,87 @@
-"""Everything that altmin takes from scikit-learn's private modules, in one place and with types.
+"""What altmin takes from scikit-learn's private modules, and its base classes as type checkers see them.
 
-scikit-learn keeps parameter validation private. When it moves, this is the only file to mend.
+scikit-learn keeps parameter validation private and has no types. When it moves, this is the only file to
+mend; without types for its base classes a misspelt option or attribute of an estimator would go unseen.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from numbers import Integral, Real
-from typing import Any, ParamSpec, Protocol, TypeAlias, TypeVar
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
-import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import _check_sample_weight as check_sample_weight
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback._callback_support import callback_management_context
-except ImportError:  # scikit-learn before 1.9
+if TYPE_CHECKING:
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing: this scikit-learn has no callbacks."""
+    class BaseEstimator:
+        """Parameters by name."""
 
-    callback_management_context = None
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **parameters: Any) -> Self: ...
+        def _validate_params(self) -> None: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+    class TransformerMixin:
+        """Codes of the training data, and frames as output."""
+
+        def fit_transform(self, X: Any, y: Any = None, **options: Any) -> Any: ...
+        def set_output(self, *, transform: Literal["default", "pandas", "polars"] | None = None) -> Self: ...
+
+    class ClassNamePrefixFeaturesOutMixin:
+        """Names of the columns of the codes."""
+
+        def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]: ...
+
+    class RegressorMixin:
+        """R^2 of the predictions."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+    class ClassifierMixin(RegressorMixin):
+        """Accuracy of the predictions."""
+
+    class CallbackSupportMixin:
+        """Callbacks, where this scikit-learn has them."""
+
+    callback_management_context: Any
+else:
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        ClassNamePrefixFeaturesOutMixin,
+        RegressorMixin,
+        TransformerMixin,
+    )
+
+    try:
+        from sklearn.callback import CallbackSupportMixin
+        from sklearn.callback._callback_support import callback_management_context
+    except ImportError:  # scikit-learn before 1.9
+        callback_management_context = None
+
+        class CallbackSupportMixin:
+            """Nothing: this scikit-learn has no callbacks."""
+
 
 __all__ = [
-    "AT_LEAST_ONE",
-    "NOT_NEGATIVE",
-    "POSITIVE",
+    "BaseEstimator",
     "CallbackSupportMixin",
-    "Constraints",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
     "Interval",
-    "Matrix",
-    "PathLike",
-    "Seed",
+    "RegressorMixin",
     "StrOptions",
+    "TransformerMixin",
     "callback_management_context",
     "check_sample_weight",
     "fit_context",
-    "one_of",
 ]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-Constraints: TypeAlias = dict[str, list[Any]]
-PathLike: TypeAlias = str | os.PathLike[str]
-Seed: TypeAlias = int | np.random.RandomState | None
-
-
-class _Array(Protocol):
-    """What NumPy can read as an array: ndarray, DataFrame, tensor."""
-
-    def __array__(self, *arguments: Any, **options: Any) -> np.ndarray: ...
-
-
-# numpy's own ArrayLike admits any string, and with it every misspelt option
-Matrix: TypeAlias = _Array | Sequence[Sequence[float]]
-
-AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
-
-
-def one_of(*options: str) -> Any:
-    """The constraint of a parameter that is one of these strings."""
-    return StrOptions(set(options))
 
 
 def fit_context(method: Callable[P, R]) -> Callable[P, R]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,17 +15,9 @@ from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, open_source
 from altmin.engine.finite import check_finite
-from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.nonnegative.and_nmf import AND
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
-    one_of,
-)
+from altmin.estimators.parameters import NotNegative
+from altmin.estimators.sklearn_bridge import Interval
 from altmin.text.quality import top_words
 
 
@@ -87,14 +79,9 @@ class TopicModel(AND):
     [['cat', 'dog'], ['moon', 'sun']]
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "n_components": [AT_LEAST_ONE],
-        "weighting": [one_of("auto", "tfidf"), None],
-        "start_quantile": [Interval(Real, 0, 1, closed="left")],
-        "noise_factor": [NOT_NEGATIVE],
-        "max_iter": [AT_LEAST_ONE],
-    }
+    weighting: Literal["auto", "tfidf"] | None = "auto"
+    start_quantile: Annotated[float, Interval(Real, 0, 1, closed="left")] = 0.3
+    noise_factor: NotNegative = 3.0
 
     # What text settles among the parameters of AND.
     init = "spa"
@@ -107,33 +94,6 @@ class TopicModel(AND):
     nonnegative_components = True
     missing = "raise"
     warm_start = False
-
-    idf_: NDArray[Any] | None
-
-    def __init__(
-        self,
-        n_components: int,
-        *,
-        weighting: Literal["auto", "tfidf"] | None = "auto",
-        start_quantile: float = 0.3,
-        noise_factor: float = 3.0,
-        max_iter: int = 200,
-        tol: float = 0.0,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.weighting = weighting
-        self.start_quantile = start_quantile
-        self.noise_factor = noise_factor
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Find the topics; documents have no weights, and no entry may be missing."""
@@ -169,7 +129,9 @@ class TopicModel(AND):
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))
-            self.idf_ = TfidfTransformer().fit(table.X).idf_ if weighted else None
+            self.idf_: NDArray[Any] | None = None
+            if weighted:
+                self.idf_ = TfidfTransformer().fit(table.X).idf_
         if self.idf_ is None:
             return source
         weights = TfidfTransformer(sublinear_tf=True)

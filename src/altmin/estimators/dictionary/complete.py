@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from altmin.algorithms.dictionary.complete import Complete, CompleteState
 from altmin.engine import AnySource
-from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.dictionary.shared import (
-    CODING_CONSTRAINTS,
     DictionaryEstimator,
     checked_start,
     start_distance,
 )
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Constraints,
-    Matrix,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.parameters import Count, CountOrZero, Matrix, NotNegative
+from altmin.estimators.sklearn_bridge import fit_context
 
 _AMPLIFIED = 10.0
 
@@ -88,46 +79,12 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "n_components": [AT_LEAST_ONE, None],
-        "init": [one_of("portfolio"), "array-like"],
-        "threshold": [one_of("auto"), NOT_NEGATIVE],
-        "batch_size": [AT_LEAST_ONE, None],
-        "n_restarts": [AT_LEAST_ONE],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        init: Literal["portfolio"] | Matrix = "portfolio",
-        threshold: Literal["auto"] | float = "auto",
-        batch_size: int | None = None,
-        n_restarts: int = 2,
-        transform_algorithm: Literal["threshold", "omp", "ormp"] = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 2000,
-        tol: float = 0.0,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.threshold = threshold
-        self.batch_size = batch_size
-        self.n_restarts = n_restarts
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    n_components: Count | None = field(default=None, kw_only=False)
+    init: Literal["portfolio"] | Matrix = "portfolio"
+    threshold: Literal["auto"] | NotNegative = "auto"
+    batch_size: Count | None = None
+    n_restarts: Count = 2
+    max_iter: CountOrZero = 2000
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,9 @@ import scipy.sparse as sp
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState
 from altmin.engine import AnySource, Source, StreamSource, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS
-from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, DictionaryEstimator
-from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, Constraints, Interval, PathLike, Seed, fit_context
+from altmin.estimators.dictionary.shared import DictionaryEstimator
+from altmin.estimators.parameters import Count, CountOrZero, Interval
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.dictionary import dictionary_report
 from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
@@ -92,46 +92,11 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "n_components": [AT_LEAST_ONE, None],
-        "batch_size": [AT_LEAST_ONE],
-        "start_size": [AT_LEAST_ONE, None],
-        "memory": [Interval(Real, 1, None, closed="left"), None],
-    }
-
-    _waiting: list[Any]
-    _state: OnlineState | None
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        batch_size: int = 1000,
-        start_size: int | None = None,
-        memory: float | None = 100_000,
-        transform_algorithm: Literal["threshold", "omp", "ormp"] = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 1_000_000_000,
-        tol: float = 0.0,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.batch_size = batch_size
-        self.start_size = start_size
-        self.memory = memory
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    n_components: Count | None = field(default=None, kw_only=False)
+    batch_size: Count = 1000
+    start_size: Count | None = None
+    memory: Annotated[float, Interval(Real, 1, None, closed="left")] | None = 100_000
+    max_iter: CountOrZero = 1_000_000_000
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -155,6 +120,12 @@ class OnlineDictionaryLearning(DictionaryEstimator):
                     "stop; call partial_fit block by block and altmin.save now and then, or give a file"
                 )
         return self
+
+    def _forget(self) -> None:
+        self._waiting: list[Any] = []
+        self._state: OnlineState | None = None
+        self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
+        self.history_: list[dict[str, Any]] = []
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -183,12 +154,6 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    def _forget(self) -> None:
-        self._waiting = []
-        self._state = None
-        self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
-        self.history_: list[dict[str, Any]] = []
 
     def _consume(self, feed: StreamSource, *, last: bool) -> None:
         """Search, track, and search again where the tracker has lost the dictionary."""

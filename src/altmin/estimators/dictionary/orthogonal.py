@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from altmin.algorithms.dictionary.orthogonal import Orthogonal, OrthogonalState
-from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.dictionary.shared import (
-    CODING_CONSTRAINTS,
     DictionaryEstimator,
     start_atoms,
     start_distance,
 )
-from altmin.estimators.sklearn_bridge import (
-    NOT_NEGATIVE,
-    Constraints,
-    Interval,
-    Matrix,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.parameters import CountOrZero, Matrix, NotNegative, Share, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -88,43 +77,12 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "init": [one_of("identity", "dct", "random"), "array-like"],
-        "threshold": [one_of("auto"), NOT_NEGATIVE],
-        "keep": [Interval(Real, 0, 1, closed="right"), None],
-        "warm_up": [one_of("auto"), Interval(Real, 0, 1, closed="neither"), None],
-    }
-
-    def __init__(
-        self,
-        *,
-        init: Literal["identity", "dct", "random"] | Matrix = "identity",
-        threshold: Literal["auto"] | float = "auto",
-        keep: float | None = None,
-        warm_up: Literal["auto"] | float | None = "auto",
-        transform_algorithm: Literal["threshold", "omp", "ormp"] = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-13,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.init = init
-        self.threshold = threshold
-        self.keep = keep
-        self.warm_up = warm_up
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    init: Literal["identity", "dct", "random"] | Matrix = "identity"
+    threshold: Literal["auto"] | NotNegative = "auto"
+    keep: UpToOne | None = None
+    warm_up: Literal["auto"] | Share | None = "auto"
+    max_iter: CountOrZero = 500
+    tol: NotNegative = 1e-13
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.contract import Block
 from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
-from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, Constraints, one_of
+from altmin.estimators.parameters import Count
 from altmin.guarantees.dictionary import Stability, dictionary_report
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.guarantees.report import GuaranteeReport
@@ -23,12 +23,6 @@ from altmin.kernels.gram import times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components, sine_errors
-
-CODING_CONSTRAINTS: Constraints = {
-    "transform_algorithm": [one_of("threshold", "omp", "ormp")],
-    "transform_n_nonzero_coefs": [AT_LEAST_ONE, None],
-}
-
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
 
@@ -44,10 +38,8 @@ class DictionaryEstimator(ComponentsEstimator):
         *ComponentsEstimator._shared_attributes,
     )
 
-    transform_algorithm: Literal["threshold", "omp", "ormp"]
-    transform_n_nonzero_coefs: int | None
-    thresholds_: NDArray[Any]
-    noise_std_: float
+    transform_algorithm: Literal["threshold", "omp", "ormp"] = "threshold"
+    transform_n_nonzero_coefs: Count | None = None
 
     def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
         n_nonzero = self.transform_n_nonzero_coefs

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import validate_data
 
 from altmin.coding import omp
 from altmin.docstrings import fill_class
-from altmin.estimators.sklearn_bridge import AT_LEAST_ONE, NOT_NEGATIVE, Constraints, fit_context, one_of
+from altmin.estimators.parameters import Count, Matrix, NotNegative, Parameters
+from altmin.estimators.sklearn_bridge import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    fit_context,
+)
 
 
-class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Codes of samples for a dictionary that is given: :func:`altmin.omp` in a pipeline.
 
     .. math:: \min_c \|x - c D\|_2^2 \quad\text{subject to}\quad \|c\|_0 \le L
@@ -62,31 +67,12 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     array([[0., 3., 0., 0.]])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        "dictionary": ["array-like"],
-        "transform_algorithm": [one_of("omp", "ormp")],
-        "transform_n_nonzero_coefs": [AT_LEAST_ONE, None],
-        "transform_tol": [NOT_NEGATIVE, None],
-        "split_sign": ["boolean"],
-        "n_jobs": [Integral, None],
-    }
-
-    def __init__(
-        self,
-        dictionary: Any,
-        *,
-        transform_algorithm: Literal["omp", "ormp"] = "omp",
-        transform_n_nonzero_coefs: int | None = None,
-        transform_tol: float | None = None,
-        split_sign: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.dictionary = dictionary
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.transform_tol = transform_tol
-        self.split_sign = split_sign
-        self.n_jobs = n_jobs
+    dictionary: Matrix = field(kw_only=False)
+    transform_algorithm: Literal["omp", "ormp"] = "omp"
+    transform_n_nonzero_coefs: Count | None = None
+    transform_tol: NotNegative | None = None
+    split_sign: bool = False
+    n_jobs: int | None = None
 
     @fit_context
     def fit(self, X: Any = None, y: Any = None) -> Self:
@@ -134,7 +120,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ndarray of shape (n_samples, n_features)
             Codes times dictionary.
         """
-        codes, width = np.asarray(X), len(self.dictionary) * (2 if self.split_sign else 1)
+        codes, width = np.asarray(X), self.n_components_ * (2 if self.split_sign else 1)
         if codes.ndim != 2 or codes.shape[1] != width:
             raise ValueError(f"X has shape {codes.shape}; codes with {width} columns are needed")
         if self.split_sign:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,21 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
 from altmin.contract import Block
 from altmin.engine import AnySource, Source
-from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.halves import apart_halves
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Constraints,
-    Matrix,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.missing import holes_of, with_missing
 from altmin.guarantees.nonnegative import gather, negative_excess, report, start_quality, structure_left
 from altmin.guarantees.report import GuaranteeReport
@@ -134,63 +125,19 @@ class AND(ComponentsEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "n_components": [AT_LEAST_ONE],
-        "init": [one_of("spa", "vca", "anchor", "random", "kmeans", "nmf"), "array-like"],
-        "threshold": [one_of("auto"), POSITIVE, tuple],
-        "noise_factor": [NOT_NEGATIVE],
-        "trim": [one_of("auto"), POSITIVE, None],
-        "inner_steps": [AT_LEAST_ONE, None],
-        "step": [one_of("auto"), POSITIVE],
-        "batch_size": [AT_LEAST_ONE, None],
-        "decoder": [one_of("threshold", "nnls")],
-        "nonnegative_components": ["boolean"],
-        "missing": [one_of("raise", "mask", "unstored")],
-        "warm_start": ["boolean"],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    def __init__(
-        self,
-        n_components: int,
-        *,
-        init: Literal["spa", "vca", "anchor", "random", "kmeans", "nmf"] | Matrix = "spa",
-        threshold: Literal["auto"] | float | tuple[float, float] = "auto",
-        noise_factor: float = 2.0,
-        trim: Literal["auto"] | float | None = "auto",
-        inner_steps: int | None = None,
-        step: Literal["auto"] | float = "auto",
-        batch_size: int | None = None,
-        decoder: Literal["threshold", "nnls"] = "threshold",
-        nonnegative_components: bool = False,
-        missing: Literal["raise", "mask", "unstored"] = "raise",
-        warm_start: bool = False,
-        max_iter: int = 200,
-        tol: float = 0.0,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.threshold = threshold
-        self.noise_factor = noise_factor
-        self.trim = trim
-        self.inner_steps = inner_steps
-        self.step = step
-        self.batch_size = batch_size
-        self.decoder = decoder
-        self.nonnegative_components = nonnegative_components
-        self.missing = missing
-        self.warm_start = warm_start
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    n_components: Count = field(kw_only=False)
+    init: Literal["spa", "vca", "anchor", "random", "kmeans", "nmf"] | Matrix = "spa"
+    threshold: Literal["auto"] | Positive | tuple[float, float] = "auto"
+    noise_factor: NotNegative = 2.0
+    trim: Literal["auto"] | Positive | None = "auto"
+    inner_steps: Count | None = None
+    step: Literal["auto"] | Positive = "auto"
+    batch_size: Count | None = None
+    decoder: Literal["threshold", "nnls"] = "threshold"
+    nonnegative_components: bool = False
+    missing: Literal["raise", "mask", "unstored"] = "raise"
+    warm_start: bool = False
+    max_iter: Count = 200
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> Self:

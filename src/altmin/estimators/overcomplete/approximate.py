@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import field, replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,19 +24,10 @@ from altmin.algorithms.overcomplete.peeling_sizes import (
 from altmin.algorithms.overcomplete.unit_rows import squares_left, unit_rows
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
-from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.overcomplete.evidence import fitted_quantities, gather_evidence, sparsity
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    POSITIVE,
-    Constraints,
-    Interval,
-    Matrix,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.parameters import Count, Interval, Matrix, NotNegative, Positive, Share
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.overcomplete import cheap_report, full_report, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.peel import subtract_codes
@@ -127,51 +118,16 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "n_components": [AT_LEAST_ONE, None],
-        "n_nonzero_coefs": [AT_LEAST_ONE, None],
-        "target_error": [Interval(Real, 0, 1, closed="neither"), None],
-        "contamination": [Interval(Real, 0, 0.5, closed="left")],
-        "mode": [one_of("practical", "theory")],
-        "coefficient_bound": [POSITIVE],
-        "peeling": [one_of("auto", "exact", "sampled")],
-        "init": [one_of("peel"), "array-like"],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_nonzero_coefs: int | None = None,
-        target_error: float | None = None,
-        contamination: float = 0.0,
-        mode: Literal["practical", "theory"] = "practical",
-        coefficient_bound: float = 1.0,
-        peeling: Literal["auto", "exact", "sampled"] = "auto",
-        init: Literal["peel"] | Matrix = "peel",
-        max_iter: int = 60,
-        tol: float = 1e-3,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero_coefs = n_nonzero_coefs
-        self.target_error = target_error
-        self.contamination = contamination
-        self.mode = mode
-        self.coefficient_bound = coefficient_bound
-        self.peeling = peeling
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    n_components: Count | None = field(default=None, kw_only=False)
+    n_nonzero_coefs: Count | None = None
+    target_error: Share | None = None
+    contamination: Annotated[float, Interval(Real, 0, 0.5, closed="left")] = 0.0
+    mode: Literal["practical", "theory"] = "practical"
+    coefficient_bound: Positive = 1.0
+    peeling: Literal["auto", "exact", "sampled"] = "auto"
+    init: Literal["peel"] | Matrix = "peel"
+    max_iter: Count = 60
+    tol: NotNegative = 1e-3
 
     @fit_context
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -15,19 +16,12 @@ from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import Result, Source, collect_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
 from altmin.estimators.halves import apart_halves
+from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    POSITIVE,
-    Constraints,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
 from altmin.guarantees.classification import classifier_report
 from altmin.guarantees.report import GuaranteeReport
 
@@ -94,47 +88,12 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [AT_LEAST_ONE],
-        "C": [POSITIVE],
-        "moments": [one_of("auto", "gaussian", "sample")],
-        "whiten": [one_of("auto"), "boolean"],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    classes_: NDArray[Any]
-    factors_: NDArray[Any]
-    coef_: NDArray[Any]
-    intercept_: NDArray[Any]
-
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        C: float = 1.0,
-        moments: Literal["auto", "gaussian", "sample"] = "auto",
-        whiten: Literal["auto"] | bool = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.C = C
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    _machines: tuple[OnePassState, ...]  # of partial_fit
-    _kept: Reservoir | None
+    rank: Count = field(default=8, kw_only=False)
+    C: Positive = 1.0
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 100
+    tol: NotNegative = 1e-6
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -158,8 +117,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
         self._set_run(result)
-        self._machines = ()
-        self._kept = None
+        self._machines: tuple[OnePassState, ...] = ()  # of partial_fit, as is the next
+        self._kept: Reservoir | None = None
         return self
 
     @fit_context

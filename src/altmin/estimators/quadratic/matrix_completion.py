@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,17 +16,9 @@ from altmin.contract import Info
 from altmin.engine import Source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.sensing import sensing_report
 from altmin.kernels.fm_als import Machine, als
 
@@ -92,42 +84,12 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [AT_LEAST_ONE],
-        "alpha": [NOT_NEGATIVE, tuple],
-        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
-        "whiten": [one_of("auto"), "boolean"],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    row_factors_: NDArray[Any]
-    column_factors_: NDArray[Any]
-
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        alpha: float | tuple[float, float] = 10.0,
-        step: Literal["auto"] | float = "auto",
-        whiten: Literal["auto"] | bool = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-12,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.alpha = alpha
-        self.step = step
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=8, kw_only=False)
+    alpha: NotNegative | tuple[float, float] = 10.0
+    step: Literal["auto"] | UpToOne = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 300
+    tol: NotNegative = 1e-12
 
     @fit_context
     def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> Self:

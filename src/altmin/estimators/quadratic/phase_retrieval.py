@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, map_rows
 from altmin.engine.sources import is_block_list
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.sensing import sensing_report
 
 
@@ -83,38 +74,11 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "batch_size": [one_of("auto"), AT_LEAST_ONE],
-        "polish": ["boolean"],
-        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    signal_: NDArray[Any]
-
-    def __init__(
-        self,
-        *,
-        batch_size: Literal["auto"] | int = "auto",
-        polish: bool = True,
-        step: Literal["auto"] | float = "auto",
-        max_iter: int = 2000,
-        tol: float = 1e-14,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.batch_size = batch_size
-        self.polish = polish
-        self.step = step
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    batch_size: Literal["auto"] | Count = "auto"
+    polish: bool = True
+    step: Literal["auto"] | UpToOne = "auto"
+    max_iter: Count = 2000
+    tol: NotNegative = 1e-14
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -223,7 +187,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._state = result.state
         s = result.state.s * np.sqrt(result.state.scale)
         top = s[np.argmax(np.abs(s))]
-        self.signal_ = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
+        self.signal_: NDArray[Any] = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
         self.loss_ = float(result.state.loss)
         polished = algorithm.batch_size == 0
         self.guarantee_ = sensing_report(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
@@ -16,21 +15,13 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator, split_source
+from altmin.estimators.base import Estimator, split_source
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import column_units, difference, report, sample, swept_report
 from altmin.estimators.quadratic.shared import auto_batch, regression_target
 from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    NOT_NEGATIVE,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.report import GuaranteeReport
 
 
@@ -124,57 +115,16 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     (3.0, [-1.0, 1.0])
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [AT_LEAST_ONE],
-        "batch_size": [one_of("auto"), AT_LEAST_ONE],
-        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
-        "fit_intercept": ["boolean"],
-        "moments": [one_of("auto", "gaussian", "sample")],
-        "whiten": [one_of("auto"), "boolean"],
-        "refine": [one_of("als"), None],
-        "alpha": [NOT_NEGATIVE, tuple],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    intercept_: float
-    coef_: NDArray[Any]
-    factors_: NDArray[Any]
-    eigenvalues_: NDArray[Any]
-    diagonal_: NDArray[Any] | None
-
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        batch_size: Literal["auto"] | int = "auto",
-        step: Literal["auto"] | float = "auto",
-        fit_intercept: bool = True,
-        moments: Literal["auto", "gaussian", "sample"] = "auto",
-        whiten: Literal["auto"] | bool = "auto",
-        refine: Literal["als"] | None = None,
-        alpha: float | tuple[float, float] = 10.0,
-        max_iter: int = 100,
-        tol: float = 1e-13,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.fit_intercept = fit_intercept
-        self.moments = moments
-        self.whiten = whiten
-        self.refine = refine
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=8, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    fit_intercept: bool = True
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    refine: Literal["als"] | None = None
+    alpha: NotNegative | tuple[float, float] = 10.0
+    max_iter: Count = 100
+    tol: NotNegative = 1e-13
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -318,9 +268,11 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _set_model(self, model: UserModel) -> None:
         self._model = model
-        self.eigenvalues_, self.factors_ = model.eigenvalues, model.factors
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        self.diagonal_ = model.diagonal
+        self.eigenvalues_: NDArray[Any] = model.eigenvalues
+        self.factors_: NDArray[Any] = model.factors
+        self.coef_: NDArray[Any] = model.coef
+        self.intercept_ = float(model.intercept)
+        self.diagonal_: NDArray[Any] | None = model.diagonal
 
     def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
         """As ``_open``; a frame with categorical columns is one-hot encoded first."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,19 +15,11 @@ from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, map_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
 from altmin.estimators.halves import apart_halves, count_distinct
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, regression_target
-from altmin.estimators.sklearn_bridge import (
-    AT_LEAST_ONE,
-    Constraints,
-    Interval,
-    PathLike,
-    Seed,
-    check_sample_weight,
-    fit_context,
-    one_of,
-)
+from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
 from altmin.guarantees.report import GuaranteeReport
 from altmin.guarantees.sensing import sensing_report
@@ -95,46 +86,13 @@ class RankOneSensing(RegressorMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[Constraints] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [AT_LEAST_ONE],
-        "batch_size": [one_of("auto"), AT_LEAST_ONE],
-        "step": [one_of("auto"), Interval(Real, 0, 1, closed="right")],
-        "moments": [one_of("auto", "gaussian", "sample")],
-        "whiten": [one_of("auto"), "boolean"],
-        "max_iter": [AT_LEAST_ONE],
-    }
-
-    left_factors_: NDArray[Any]
-    right_factors_: NDArray[Any]
-    values_: NDArray[Any]
-
-    def __init__(
-        self,
-        rank: int = 1,
-        *,
-        batch_size: Literal["auto"] | int = "auto",
-        step: Literal["auto"] | float = "auto",
-        moments: Literal["auto", "gaussian", "sample"] = "auto",
-        whiten: Literal["auto"] | bool = "auto",
-        max_iter: int = 200,
-        tol: float = 1e-13,
-        random_state: Seed = None,
-        verbose: int = 0,
-        checkpoint: PathLike | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=1, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 200
+    tol: NotNegative = 1e-13
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
