@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.guarantees.report import Condition, GuaranteeReport, check, unchecked
+from altmin.guarantees.contract import Family, Rule
+from altmin.guarantees.report import Condition, check, unchecked
 from altmin.io.records import record
 
 PAPER = "Bhaskara & Tai 2019"
-_CLAIM = "the atoms, each up to sign; atoms that always occur together only as a span"
 HALVES, USE, SURROGATE = 0.05, 10.0, 0.5
 
 
 @record
-class Fitted:
+class AtomEvidence:
     """Measured quantities of a fit, all relative to the rows as the fit weighted them.
 
     Parameters
@@ -43,6 +43,10 @@ class Fitted:
         Whether the paper's own algorithm ran.
     trimmed_gap : float or None
         Smallest score of a row declared an outlier, over the largest of the others.
+    sines, use : ndarray of shape (n_atoms,) or None
+        Of each atom: sine to its match in the half fit that is worse for it, rows that use it; full effort.
+    held_out, surrogate : float
+        Error of a half's dictionary on the other half; the same for Gaussian data of equal covariance.
     """
 
     error: float
@@ -61,108 +65,66 @@ class Fitted:
     theory: bool
     n_asked: int
     trimmed_gap: float | None = None
+    sines: Any = None
+    use: Any = None
+    held_out: float = float("nan")
+    surrogate: float = float("nan")
 
 
-def cheap_report(fit: Fitted) -> GuaranteeReport:
-    """The report that comes with every fit.
-
-    Parameters
-    ----------
-    fit : Fitted
-        What was measured.
-
-    Returns
-    -------
-    GuaranteeReport
-        'not supported': one fit alone can't support a claim about atoms.
-    """
+def conditions(fit: AtomEvidence) -> list[Condition]:
+    """What is certain about the fit, what the theorems promise, and what further fits say."""
     rows = [_error(fit), _rank_bound(fit), _one_atom_gain(fit), _codes(fit), _sparsity(fit)]
     rows += [_promise(fit), _threshold(fit), _threshold_promise(fit), _compression(fit)]
     if fit.contamination > 0:
         rows.append(_outliers(fit))
     rows += _assumed()
-    advice = "guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom"
-    return GuaranteeReport("not supported", tuple(rows), advice=advice, claim=_CLAIM)
+    return rows if fit.sines is None else [*rows, *_stability(fit)]
 
 
-@record
-class Stability:
-    """Evidence from further fits.
-
-    Parameters
-    ----------
-    sines : ndarray of shape (n_atoms,)
-        Sine between an atom and its match in the half fit that is worse for it.
-    use : ndarray of shape (n_atoms,)
-        Rows that use it.
-    held_out, surrogate : float
-        Error of a half's dictionary on the other half; the same for Gaussian data of equal covariance.
-    """
-
-    sines: Any
-    use: Any
-    held_out: float
-    surrogate: float
+OVERCOMPLETE: Family[AtomEvidence] = Family(
+    claim="the atoms, each up to sign; atoms that always occur together only as a span",
+    conditions=conditions,
+    rules=lambda fit: [Rule("plausible", "stable atoms", ("structure", "plausible_atoms"))],
+    error=lambda fit, rule: None,
+    advice={
+        "structure": "the data aren't sparser than Gaussian ones: other n_nonzero_coefs",
+        "plausible_atoms": "more rows, other n_components or n_nonzero_coefs",
+    },
+    closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
+    otherwise="stable wrong atoms exist, so this isn't proof: try larger n_components",
+)
 
 
-def plausible_atoms(evidence: Stability) -> NDArray[np.bool_]:
+def plausible_atoms(fit: AtomEvidence) -> NDArray[np.bool_]:
     """Which atoms agree between halves, are used, and belong to data that has sparse structure at all."""
-    structured = evidence.held_out < SURROGATE * evidence.surrogate
-    return (np.asarray(evidence.sines) <= HALVES) & (np.asarray(evidence.use) >= USE) & structured
+    structured = fit.held_out < SURROGATE * fit.surrogate
+    return (np.asarray(fit.sines) <= HALVES) & (np.asarray(fit.use) >= USE) & structured
 
 
-def full_report(cheap: GuaranteeReport, evidence: Stability) -> GuaranteeReport:
-    """The cheap report with the evidence of further fits.
-
-    Parameters
-    ----------
-    cheap : GuaranteeReport
-        Of the fit.
-    evidence : Stability
-        Of the fits on halves and surrogates.
-
-    Returns
-    -------
-    GuaranteeReport
-        'plausible' where nine of ten atoms are; never 'recovered'.
-    """
-    share = float(np.mean(plausible_atoms(evidence)))
-    ratio = evidence.held_out / evidence.surrogate if evidence.surrogate > 0 else np.nan
-    rows = (
+def _stability(fit: AtomEvidence) -> list[Condition]:
+    """Agreement of halves, atom by atom, and sparsity that Gaussian data wouldn't have."""
+    return [
         check(
-            "sparse structure",
-            "held-out error / Gaussian surrogate's",
-            "evidence",
-            ratio,
-            at_most=SURROGATE,
+            "sparse structure", "held-out error / Gaussian surrogate's", "evidence",
+            fit.held_out / fit.surrogate if fit.surrogate > 0 else np.nan, at_most=SURROGATE, id="structure",
             meaning="Gaussian data of the same covariance have no atoms; data with atoms are coded better.",
-            decisive=True,
         ),
         check(
-            "plausible atoms",
-            "share",
-            "evidence",
-            share,
-            at_least=0.9,
+            "plausible atoms", "share", "evidence", float(np.mean(plausible_atoms(fit))), at_least=0.9,
+            id="plausible_atoms",
             meaning="Atoms that both halves find again, that are used, in data with sparse structure. Stable "
             "wrong atoms exist (too few components merge true ones), so this isn't proof.",
-            decisive=True,
         ),
-    )
-    verdict = "plausible" if all(row.status == "holds" for row in rows) else "not supported"
-    advice = "" if verdict == "plausible" else "more rows, other n_components or n_nonzero_coefs"
-    return replace(
-        cheap, verdict=verdict, conditions=(*cheap.conditions, *rows), effort="full", advice=advice
-    )
+    ]  # fmt: skip
 
 
-def promised_error(fit: Fitted, target: float) -> float:
+def promised_error(fit: AtomEvidence, target: float) -> float:
     """Theorem 9 as corrected: what exceeds gamma* is at most max(eps, 16 m Lambda / (beta t))."""
     beta = 0.5 * target**2 / (16 * fit.n_nonzero * fit.bound)
     return max(target, 16 * fit.n_asked * fit.bound / (beta * max(fit.n_atoms, 1)))
 
 
-def _error(fit: Fitted) -> Condition:
+def _error(fit: AtomEvidence) -> Condition:
     return check(
         "achieved error",
         "psi",
@@ -173,7 +135,7 @@ def _error(fit: Fitted) -> Condition:
     )
 
 
-def _rank_bound(fit: Fitted) -> Condition:
+def _rank_bound(fit: AtomEvidence) -> Condition:
     vacuous = fit.n_atoms >= fit.n_features
     unknown = vacuous or fit.data_spectrum is None
     return check(
@@ -188,7 +150,7 @@ def _rank_bound(fit: Fitted) -> Condition:
     )
 
 
-def _one_atom_gain(fit: Fitted) -> Condition:
+def _one_atom_gain(fit: AtomEvidence) -> Condition:
     gain = None if fit.residual_spectrum is None else float(fit.residual_spectrum[0])
     return check(
         "gain of one more atom",
@@ -201,7 +163,7 @@ def _one_atom_gain(fit: Fitted) -> Condition:
     )
 
 
-def _codes(fit: Fitted) -> Condition:
+def _codes(fit: AtomEvidence) -> Condition:
     return check(
         "size of the codes",
         "Lambda-hat",
@@ -213,7 +175,7 @@ def _codes(fit: Fitted) -> Condition:
     )
 
 
-def _sparsity(fit: Fitted) -> Condition:
+def _sparsity(fit: AtomEvidence) -> Condition:
     return check(
         "nonzeros of a row",
         "k'",
@@ -224,12 +186,12 @@ def _sparsity(fit: Fitted) -> Condition:
     )
 
 
-def _joining(fit: Fitted) -> float:
+def _joining(fit: AtomEvidence) -> float:
     tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
     return 0.5 * tau * tau
 
 
-def _promise(fit: Fitted) -> Condition:
+def _promise(fit: AtomEvidence) -> Condition:
     promised = promised_error(fit, fit.target or 0.3)
     vacuous = promised >= 1
     text = f"gamma* + {promised:.3g}"
@@ -246,7 +208,7 @@ def _promise(fit: Fitted) -> Condition:
     return replace(row, required="< 1 to say anything")
 
 
-def _threshold(fit: Fitted) -> Condition:
+def _threshold(fit: AtomEvidence) -> Condition:
     tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
     return check(
         "threshold of the theorem",
@@ -283,7 +245,7 @@ def _assumed() -> list[Condition]:
     ]
 
 
-def _threshold_promise(fit: Fitted) -> Condition:
+def _threshold_promise(fit: AtomEvidence) -> Condition:
     tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
     row = check(
         "approximation of threshold correlation",
@@ -295,7 +257,7 @@ def _threshold_promise(fit: Fitted) -> Condition:
     return replace(row, required="for information")
 
 
-def _compression(fit: Fitted) -> Condition:
+def _compression(fit: AtomEvidence) -> Condition:
     numbers = fit.n_atoms * fit.n_features + 2 * fit.nonzeros
     return check(
         "compression",
@@ -307,7 +269,7 @@ def _compression(fit: Fitted) -> Condition:
     )
 
 
-def _outliers(fit: Fitted) -> Condition:
+def _outliers(fit: AtomEvidence) -> Condition:
     return check(
         "outliers stand apart",
         "smallest outlier score / largest other",
