@@ -108,11 +108,7 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
     rules = family.rules(evidence)
     held = next((rule for rule in rules if rule.holds(rows)), None)
     verdict = "not supported" if held is None else held.verdict
-    best = min((_ORDER.index(rule.verdict) for rule in rules), default=0)
-    deciding = held
-    if held is None or _ORDER.index(verdict) > best:
-        deciding = next((rule for rule in reversed(rules) if _ORDER.index(rule.verdict) == best), None)
-    needed: Any = () if deciding is None else (*deciding.needs, *deciding.loosely)
+    needed = _deciding(rules, held)
     judged = tuple(replace(row, decisive=row.id in needed) for row in rows.values())
     error = family.error(evidence, held)
     return GuaranteeReport(
@@ -124,6 +120,14 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
         claim=family.claim,
         factors=() if family.factors is None else family.factors(evidence),
     )
+
+
+def _deciding(rules: Sequence[Rule], held: Rule | None) -> tuple[str, ...]:
+    """Ids that the rule that held needs or, where a better verdict was possible, the last rule for that."""
+    best = min(rules, key=lambda rule: _ORDER.index(rule.verdict), default=None)
+    if best is not None and (held is None or held.verdict != best.verdict):
+        held = [rule for rule in rules if rule.verdict == best.verdict].pop()
+    return () if held is None else (*held.needs, *held.loosely)
 
 
 def _advice(family: Family[Any], rows: tuple[Condition, ...], effort: str) -> str:
