@@ -169,9 +169,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_again(X, y, sample_weight)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: guarantee needs data that can be read again")
+        source = self._open_again(X, y, sample_weight).require_replayable("guarantee")
         if sample_weight is not None:
             source = source.subset(np.flatnonzero(np.asarray(sample_weight) > 0))
         with warnings.catch_warnings():
