@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
-from altmin.engine import AnySource, Source, open_source
+from altmin.engine import AnySource, open_source
 from altmin.engine.finite import check_finite
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
@@ -121,9 +121,7 @@ class TopicModel(AND):
 
     def _open(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> AnySource:
         """Documents are weighted as they are opened: what AND and its guarantee see are their weights."""
-        source = super()._open(X, y, sample_weight, **options)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: word weights need all documents")
+        source = super()._open(X, y, sample_weight, **options).require_replayable("weighting words")
         table = source.read(0, source.n_rows)
         check_finite(Block(0, 0, table.X))
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
@@ -140,8 +138,8 @@ class TopicModel(AND):
 
     def _start(self, source: AnySource) -> Any:
         """The purest of the longer documents; AND's own start where these are too few or too alike."""
-        assert isinstance(source, Source)  # _open gives nothing else
-        documents = source.read(0, source.n_rows).X
+        rows = source.require_replayable("the start")
+        documents = rows.read(0, rows.n_rows).X
         sizes = np.diff(documents.indptr) if sp.issparse(documents) else np.count_nonzero(documents, axis=1)
         filled = sizes > 0
         if self.start_quantile == 0 or filled.sum() == 0:
