@@ -13,15 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.sparse.machine import SparseMachine, SparseState
+from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
-from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator, split_source
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import column_units, difference, report, sample, swept_report
-from altmin.estimators.quadratic.shared import auto_batch, regression_target
-from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, regression_target
 from altmin.guarantees.report import GuaranteeReport
 
 _UNLIMITED = 1 << 60
@@ -36,7 +36,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
     2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
     Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
-    each step is judged by the loss on the next rows and taken back if it made it worse.
+    each step is judged by the loss on the next rows and taken back if it made it worse. One-hot and very
+    sparse features, and frames with categorical columns, are learned by variational sweeps instead: their
+    moments say too little.
 
     Parameters
     ----------
@@ -58,12 +60,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     whiten : 'auto' or bool
         Whether correlated features are whitened. The only place that forms an n_features x n_features
         array; 'auto' looks up to 1000 features.
-    refine : {None, 'als'}
-        'als' goes on with coordinate sweeps over rows that are in memory, each parameter to its ridge
-        value in turn. One-hot and very sparse features, and frames with categorical columns, are always
-        learned by sweeps: their moments say too little.
-    alpha : float or (float, float)
-        Ridge of the sweeps (on the linear part, on the factors), in units of the spread of y.
     max_iter : int
         Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
@@ -139,8 +135,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         "fit_intercept": ["boolean"],
         "moments": [StrOptions({"auto", "gaussian", "sample"})],
         "whiten": [StrOptions({"auto"}), "boolean"],
-        "refine": [StrOptions({"als"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -153,8 +147,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         fit_intercept: bool = True,
         moments: str = "auto",
         whiten: Any = "auto",
-        refine: str | None = None,
-        alpha: Any = 10.0,
         max_iter: int = 100,
         tol: float = 1e-13,
         random_state: Any = None,
@@ -168,8 +160,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.fit_intercept = fit_intercept
         self.moments = moments
         self.whiten = whiten
-        self.refine = refine
-        self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -197,15 +187,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
-        if looks_one_hot(source):
-            self._sweep(source, start=None)
+        if is_sparse_table(source):
+            rank = min(self.rank, source.info.n_features)
+            self._adopt(self._run(SparseMachine(rank), source))
+            self.guarantee_ = swept_report(self.loss_)
             return self
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
-        if self.refine == "als":
-            self._sweep(source, start=self._model)
-        else:
-            self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
+        self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -287,7 +276,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
         source = self._open_encoded(X, regression_target(self, X, y), None, reset=False)
-        if not hasattr(self, "_state"):
+        if isinstance(self._state, SparseState):
             return self.guarantee_
         algorithm = self._algorithm(source)
         if effort == "cheap" or not isinstance(source, Source):
@@ -307,29 +296,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _adopt(self, result: Result) -> None:
         self._set_run(result)
-        self._state = result.state
-        self._set_model(user_model(result.state.lens, result.state.model, self.fit_intercept))
-        self.unidentified_ = np.flatnonzero(result.state.lens.blind)
-        self.loss_ = float(result.state.loss)
-
-    def _sweep(self, source: AnySource, start: UserModel | None) -> None:
-        if not isinstance(source, Source):
-            raise ValueError("refine='als' sweeps over the rows again and again: a stream has them once")
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        if len(alpha) != 2 or min(alpha) < 0:
-            raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
-        rank = min(self.rank, source.info.n_features)
-        model, losses, binary = refine(
-            source, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
-        )
-        rows = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
-        self.history_ = [*(self.history_ if start else []), *rows]
-        self.n_iter_ = len(self.history_)
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
-        self.loss_ = losses[-1]
-        self.unidentified_ = np.flatnonzero(binary)
-        self.guarantee_ = swept_report(self.loss_)
-        self._set_model(model)
+        self._state = state = result.state
+        if isinstance(state, SparseState):
+            self._set_model(sparse_user_model(state))
+            self.unidentified_ = np.flatnonzero(state.binary | (state.unit == 0))
+        else:
+            self._set_model(user_model(state.lens, state.model, self.fit_intercept))
+            self.unidentified_ = np.flatnonzero(state.lens.blind)
+        self.loss_ = float(state.loss)
 
     def _set_model(self, model: UserModel) -> None:
         self._model = model
