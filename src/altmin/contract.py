@@ -157,9 +157,9 @@ class Round:
     holes: bool = False
     then: Callable[[State, Stats], State] | None = None
 
-    def update(self, algorithm: Algorithm, state: State, stats: Stats) -> State:
+    def update(self, algorithm: Any, state: State, stats: Stats) -> State:
         """The state that follows from the sums of this round."""
-        return (self.then or algorithm.update)(state, stats)  # type: ignore[attr-defined]
+        return (self.then or algorithm.update)(state, stats)
 
 
 @dataclass(frozen=True)
