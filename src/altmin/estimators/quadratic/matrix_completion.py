@@ -13,9 +13,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
-from altmin.engine import AnySource, Source
-from altmin.engine.outcome import make_outcome
+from altmin.engine import AnySource, Source, open_source
 from altmin.engine.sources import Table
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
@@ -24,7 +24,6 @@ from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
-from altmin.kernels.fm_als import Machine, als
 
 
 class InductiveMatrixCompletion(Estimator):
@@ -36,14 +35,12 @@ class InductiveMatrixCompletion(Estimator):
     entries as measurements. Features are whitened over the observed entries, so correlated and binary
     ones work, and rows and columns that were never seen are predicted from their features. Without any
     features (ids alone) the model is that of a factorization machine,
-    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by ridge sweeps.
+    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by variational sweeps.
 
     Parameters
     ----------
     rank : int
         Rank k of M.
-    alpha : float or (float, float)
-        Ridge of the sweeps for ids alone (on biases, on factors), in units of the spread of R.
     step : 'auto' or float
         Length of a step.
     whiten : 'auto' or bool
@@ -89,7 +86,6 @@ class InductiveMatrixCompletion(Estimator):
     """
 
     rank: Count = field(default=8, kw_only=False)
-    alpha: NotNegative | tuple[float, float] = 10.0
     step: Literal["auto"] | UpToOne = "auto"
     whiten: Literal["auto"] | bool = "auto"
     max_iter: Count = 300
@@ -210,35 +206,17 @@ class InductiveMatrixCompletion(Estimator):
     def _fit_ids(self, entries: Any) -> None:
         n1, n2 = entries.shape
         n, y = entries.nnz, entries.data.astype(np.float64)
-        X = sp.csc_array(
-            (
-                np.ones(2 * n),
-                np.column_stack([entries.row, n1 + entries.col]).ravel(),
-                np.arange(0, 2 * n + 1, 2),
-            ),
-            shape=(n1 + n2, n),
-        ).T.tocsc()
-        centre, spread = float(y.mean()), float(y.std()) or 1.0
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        V = 0.1 * np.random.default_rng(self._seed()).standard_normal((self.rank, n1 + n2))
-        zero = np.zeros(n1 + n2)
-        machine, losses = als(
-            X,
-            (y - centre) / spread,
-            np.ones(n),
-            Machine(0.0, zero, zero, V, np.ones(self.rank)),
-            square=np.zeros(n1 + n2, dtype=bool),
-            alpha=alpha,
-            sweeps=self.max_iter,
-        )
-        self.row_factors_ = machine.V[:, :n1].T * spread
-        self.column_factors_ = np.ascontiguousarray(machine.V[:, n1:].T)
-        self.row_bias_, self.column_bias_ = machine.w[:n1] * spread, machine.w[n1:] * spread
-        self.intercept_ = centre + machine.b * spread
+        columns = np.column_stack([entries.row, n1 + entries.col]).ravel()
+        X = sp.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, n1 + n2))
+        result = self._run(SparseMachine(self.rank), open_source(X, y))
+        state = result.state
+        self.row_factors_ = state.m[:n1, 1:] * state.spread
+        self.column_factors_ = state.m[n1:, 1:].copy()
+        self.row_bias_, self.column_bias_ = state.m[:n1, 0] * state.spread, state.m[n1:, 0] * state.spread
+        self.intercept_ = state.b * state.spread + state.centre
         self._set_core((None, None, None))
-        self.loss_, self.n_iter_ = losses[-1], len(losses)
-        self.history_ = [{"iteration": i + 1, "phase": "sweep", "loss": x} for i, x in enumerate(losses)]
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
+        self.loss_ = float(state.loss)
+        self._set_run(result)
         self._report(n, n1 + n2, None)
 
     def _report(self, n: int, width: int, spread: float | None, state: Any = None) -> None:

@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.sparse.machine import SparseMachine, SparseState
+from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
-from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
-from altmin.estimators.quadratic.shared import auto_batch, regression_target
-from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, regression_target
 from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import column_units, difference
@@ -38,7 +38,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
     2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
     Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
-    each step is judged by the loss on the next rows and taken back if it made it worse.
+    each step is judged by the loss on the next rows and taken back if it made it worse. One-hot and very
+    sparse features, and frames with categorical columns, are learned by variational sweeps instead: their
+    moments say too little.
 
     Parameters
     ----------
@@ -60,12 +62,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     whiten : 'auto' or bool
         Whether correlated features are whitened. The only place that forms an n_features x n_features
         array; 'auto' looks up to 1000 features.
-    refine : {None, 'als'}
-        'als' goes on with coordinate sweeps over rows that are in memory, each parameter to its ridge
-        value in turn. One-hot and very sparse features, and frames with categorical columns, are always
-        learned by sweeps: their moments say too little.
-    alpha : float or (float, float)
-        Ridge of the sweeps (on the linear part, on the factors), in units of the spread of y.
     max_iter : int
         Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
@@ -125,8 +121,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     fit_intercept: bool = True
     moments: Literal["auto", "gaussian", "sample"] = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    refine: Literal["als"] | None = None
-    alpha: NotNegative | tuple[float, float] = 10.0
     max_iter: Count = 100
     tol: NotNegative = 1e-13
 
@@ -143,15 +137,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
-        if looks_one_hot(source):
-            self._sweep(source, start=None)
+        if is_sparse_table(source):
+            rank = min(self.rank, source.info.n_features)
+            self._adopt(self._run(SparseMachine(rank), source))
+            self.guarantee_ = judge(SWEPT, self.loss_)
             return self
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
-        if self.refine == "als":
-            self._sweep(source, start=self._model)
-        else:
-            self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
+        self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
     @fit_context
@@ -209,7 +202,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         return self._open_encoded(X, regression_target(self, X, y), sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
-        if not hasattr(self, "_state"):
+        if isinstance(self._state, SparseState):
             return judge(SWEPT, mean_square_left(source, self._block_values))
         algorithm = self._algorithm(source)
         if not full:
@@ -229,28 +222,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _adopt(self, result: Result) -> None:
         self._set_run(result)
-        self._state = result.state
-        self._set_model(user_model(result.state.lens, result.state.model, self.fit_intercept))
-        self.unidentified_ = np.flatnonzero(result.state.lens.blind)
-        self.loss_ = float(result.state.loss)
-
-    def _sweep(self, source: AnySource, start: UserModel | None) -> None:
-        rows = source.require_replayable("refine='als'")
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        if len(alpha) != 2 or min(alpha) < 0:
-            raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
-        rank = min(self.rank, source.info.n_features)
-        model, losses, binary = refine(
-            rows, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
-        )
-        swept = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
-        self.history_ = [*(self.history_ if start else []), *swept]
-        self.n_iter_ = len(self.history_)
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
-        self.loss_ = losses[-1]
-        self.unidentified_ = np.flatnonzero(binary)
-        self.guarantee_ = judge(SWEPT, self.loss_)
-        self._set_model(model)
+        self._state = state = result.state
+        if isinstance(state, SparseState):
+            self._set_model(sparse_user_model(state))
+            self.unidentified_ = np.flatnonzero(state.binary | (state.unit == 0))
+        else:
+            self._set_model(user_model(state.lens, state.model, self.fit_intercept))
+            self.unidentified_ = np.flatnonzero(state.lens.blind)
+        self.loss_ = float(state.loss)
 
     def _set_model(self, model: UserModel) -> None:
         self._model = model
