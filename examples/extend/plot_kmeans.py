@@ -46,13 +46,8 @@ class KMeans:
             return Done()
         return Round(assign_map, All(), name="assign", iteration=True, then=self.move)
 
-<<<<<<< HEAD
     def begin(self, state, rows):
         return replace(state, centres=rows, ids=None)
-=======
-    def begin(self, state, stats):
-        return replace(state, centres=stats, ids=None)
->>>>>>> main
 
     def move(self, state, stats):
         sums, counts, error = stats
