@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import altmin
 from altmin.cli.app import model_names
@@ -45,6 +46,8 @@ def fit_file(order: Order) -> None:
     frame = read_frame(order.data, order.wanted)
     _check_holes(frame, model)
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the outcome is told below
         if order.dask is not None:
             stack.enter_context(_cluster(order.dask))
         model = model.fit(frame.X) if frame.y is None else model.fit(frame.X, frame.y)
@@ -56,7 +59,8 @@ def fit_file(order: Order) -> None:
         print("             --checkpoint lets a fit go on where it was stopped)")
         raise KeyboardInterrupt
     altmin.save(model, order.out)
-    print(f"{type(model).__name__}: {model.outcome_}")
+    if not model.verbose:  # the progress line has ended with it
+        print(f"{type(model).__name__}: {model.outcome_}")
     print(f"guarantee: {model.guarantee_.verdict} (altmin guarantee {order.out} {order.data} looks closer)")
     print(f"model{' of an interrupted fit' if interrupted else ''}: {order.out}")
     if interrupted:
@@ -134,7 +138,7 @@ def make_model(order: Order) -> Any:
         if known[0] not in ("n_components", "rank"):
             raise FileError(f"{order.model} takes no number of components: leave -n out")
         parameters.setdefault(known[0], order.n_components)
-    parameters.setdefault("verbose", 0 if order.quiet else 1)
+    parameters.setdefault("verbose", int(sys.stderr.isatty() and not order.quiet))
     if order.checkpoint is not None:
         parameters["checkpoint"] = str(order.checkpoint)
     try:

@@ -134,7 +134,7 @@ class _Run:
             if isinstance(step, Done):
                 return step
             if self.settings.max_iter is not None and self.n_iter >= self.settings.max_iter:
-                return Done("max_iter")
+                return self._used_up()
             if self.checkpoint and self.checkpoint.due and self.n_rounds and self._resumable(step):
                 self.checkpoint.write(self._saved(), self.rounds.columns)
             try:
@@ -153,6 +153,15 @@ class _Run:
             self.state = state
             if ended:
                 return ended
+
+    def _used_up(self) -> Done:
+        """The end at max_iter: a fit that hardly moved any more has converged, whatever stopped it."""
+        allowed = self.settings.max_iter
+        change = self.history[-1].get("change", math.inf) if self.history else math.inf
+        if change <= np.sqrt(np.finfo(self.source.info.dtype).eps):
+            return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
+        moved = f", and the last one still changed the factors by {change:.1g}" if change < math.inf else ""
+        return Done("max_iter", f"all {allowed} iterations were taken{moved}")
 
     def _resumable(self, step: Round | Done) -> bool:
         """Whether the round could be run after a resume: a stream's last rows can't be seen again."""
