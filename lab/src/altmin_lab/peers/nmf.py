@@ -67,18 +67,25 @@ def _sklearn_nmf(X: NDArray[Any], start: NDArray[Any], solver: str, chunk: int) 
         yield H
 
 
-def alternating_nnls(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Alternating non-negative least squares (Kim and Park 2008), each half solved to 1e-6."""
-    A = np.maximum(start, 0.0)
+def alternating_nnls(
+    X: NDArray[Any], start: NDArray[Any], *, signed: bool = False
+) -> Iterator[NDArray[Any]]:
+    """Alternating non-negative least squares (Kim and Park 2008), each half solved to 1e-6.
+
+    With ``signed`` the components are free, and only the weights are non-negative.
+    """
+    A = start if signed else np.maximum(start, 0.0)
     while True:
         Z = nnls(A @ A.T, X @ A.T, tol=1e-6)
-        A = nnls(Z.T @ Z, X.T @ Z, tol=1e-6).T
+        A = np.linalg.lstsq(Z, X, rcond=None)[0] if signed else nnls(Z.T @ Z, X.T @ Z, tol=1e-6).T
         yield A
 
 
-def hals_chunks(X: NDArray[Any], start: NDArray[Any], chunk: int = 20) -> Iterator[NDArray[Any]]:
+def hals_chunks(
+    X: NDArray[Any], start: NDArray[Any], chunk: int = 20, *, signed: bool = False
+) -> Iterator[NDArray[Any]]:
     """HALS (Cichocki et al. 2007), compiled, some iterations at a time."""
-    steps = hals(X, start, 10**9)
+    steps = hals(X, start, 10**9, signed=signed)
     while True:
         for _ in range(chunk):
             A = next(steps)
