@@ -138,7 +138,7 @@ def _explicit_stage(problem: Planted) -> dict[str, float]:
     begin = time.process_time()
     (literal,) = algorithm_and(problem.X, problem.start, [0.1], 50, on_data=True)
     middle = time.process_time()
-    model = AND(len(literal), init=problem.start, max_iter=1, thresholds=(0.1, 1.1), inner_steps=50).fit(problem.X)
+    model = AND(len(literal), init=problem.start, max_iter=1, threshold=(0.1, 1.1), inner_steps=50).fit(problem.X)
     unit = literal / np.linalg.norm(literal, axis=1, keepdims=True)
     return {
         "a stage of 50 steps on the data: CPU s": middle - begin,
