@@ -26,8 +26,8 @@ COMPUTED = ("holds", "holds partly", "does not hold", "vacuous at these sizes")
 
 
 def _reproduce(out: Path, *words: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "altmin_lab.cli.app", "reproduce", "--out", str(out), "--jobs", str(CORES)]
-    subprocess.run([*command, *words], check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "altmin_lab.cli.app", "reproduce", "--out", str(out)]
+    subprocess.run([*command, "--jobs", str(CORES), *words], check=True, stdout=subprocess.DEVNULL)
     return list(json.loads((out / "report.json").read_text()))
 
 

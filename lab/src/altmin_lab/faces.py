@@ -25,7 +25,12 @@ from altmin_lab.pictures import Faces
 Array = NDArray[Any]
 
 SIDE, N_ATOMS, N_PATCHES = 10, 100, 5000
-WHITENED = ("Algorithm 3, as printed", "Algorithm 2, all tiles", "complete", "online")  # readings of the paper's method
+WHITENED = (
+    "Algorithm 3, as printed",
+    "Algorithm 2, all tiles",
+    "complete",
+    "online",
+)  # readings of the paper's method
 KEPT = 0.93  # threshold that 35 % of standard normal codes pass: the paper gives no Gamma for images
 
 
@@ -110,7 +115,7 @@ def whitened_tiles(raw: Array) -> Array:
 
 
 def sample_by_sample(raw: Array, cpu_seconds: float) -> Array:
-    """Algorithm 3: preconditioner and warm-up from the first 1000 tiles, then one tile after the other, again and again."""
+    """Algorithm 3: preconditioner and warm-up from the first 1000 tiles, then tile after tile."""
     first = 1000
     P = preconditioner(raw[:first], 1.0)
     start = np.linalg.solve(P, _warm_start(raw[:first] @ P.T, 0.9).T).T

@@ -47,7 +47,7 @@ def paired_weights(n: int, D: int, n_pairs: int, together: float, seed: int, q: 
 
 def plant(weights: Array, n_features: int, seed: int, spread: float = 0.05) -> Planted:
     """Data of given weights, with topics of :func:`altmin.datasets.make_binary` and the paper's start."""
-    n, D = weights.shape
+    D = weights.shape[1]
     A = make_binary(2, n_features, D, n_active=1, random_state=seed).components
     A = A / np.linalg.norm(A, axis=1, keepdims=True)
     U = np.random.default_rng(seed + 1).uniform(-spread, spread, (D, D))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -67,12 +67,14 @@ def _rates(line: list[tuple[float, float]]) -> list[float]:
 @claim(
     paper=PAPER,
     where="Figure 1",
-    says="AND converges linearly to the truth on DIR, CTM and NEG; ANLS, MU, LDA and HALS are slower or fail.",
-    sentence="AND converges in linear rate on all three datasets (note that the y-axis is in log-scale). HALS converges "
-    "on the DIR and CTM datasets, but the convergence is in slower rates. ... Furthermore, it doesn't converge on NEG "
-    "where the ground-truth matrix has negative entries. ANLS converges on DIR and CTM at a very slow speed ... We also "
-    "note that even the thresholding of HALS and ALNS designed for non-negative feature matrices is removed, they still "
-    "do not converge on NEG. All the other algorithms do not converge to the ground-truth.",
+    says="AND converges linearly to the truth on DIR, CTM and NEG; ANLS, MU, LDA and HALS are slower or "
+    "fail.",
+    sentence="AND converges in linear rate on all three datasets (note that the y-axis is in log-scale). "
+    "HALS converges on the DIR and CTM datasets, but the convergence is in slower rates. ... Furthermore, it "
+    "doesn't converge on NEG where the ground-truth matrix has negative entries. ANLS converges on DIR and "
+    "CTM at a very slow speed ... We also note that even the thresholding of HALS and ALNS designed for "
+    "non-negative feature matrices is removed, they still do not converge on NEG. All the other algorithms "
+    "do not converge to the ground-truth.",
     wrong=CONSTANT,
     literal=True,
 )
@@ -108,11 +110,13 @@ def and_figure_1(quick: bool = False, decay: float = 1.1) -> Evidence:
         + "; ".join(f"{p} {mine[f'error on {p}'][0]:.0e} ({a:.2f}, {b:.2f})" for p, (a, b) in rates.items())
         + "; the best of the others: "
         + ", ".join(
-            f"{min(v for k, v in last.items() if k.startswith(p) and 'AND' not in k):.0e} on {p}" for p in problems
+            f"{min(v for k, v in last.items() if k.startswith(p) and 'AND' not in k):.0e} on {p}"
+            for p in problems
         ),
-        f"n={n}, W={W}, D={D}; topics drawn around a Zipf law stand in for the NIPS topics; CTM and NEG with one "
-        f"covariance for all documents; peers stopped after {budget} CPU s, on NEG without the bound on the features "
-        "(MU and LDA need non-negative data); T=50, the steps of a stage on the sums of the data",
+        f"n={n}, W={W}, D={D}; topics drawn around a Zipf law stand in for the NIPS topics; CTM and NEG with "
+        f"one covariance for all documents; peers stopped after {budget} CPU s, on NEG without the bound on "
+        "the features (MU and LDA need non-negative data); T=50, the steps of a stage on the sums of the "
+        "data",
         measured=last | _explicit_stage(problems["DIR"]),
         tables=beside(mine),
         figures={"and_figure_1": curves(panels, "CPU seconds", "total correlation error")},
@@ -134,11 +138,13 @@ def _peers(signed: bool) -> dict[str, Callable[..., Any]]:
 
 
 def _explicit_stage(problem: Planted) -> dict[str, float]:
-    """One stage with its 50 gradient steps taken on the data, beside the whole fit of a stage in closed form."""
+    """One stage with its 50 gradient steps on the data, beside the whole fit of a stage in closed form."""
     begin = time.process_time()
     (literal,) = algorithm_and(problem.X, problem.start, [0.1], 50, on_data=True)
     middle = time.process_time()
-    model = AND(len(literal), init=problem.start, max_iter=1, threshold=(0.1, 1.1), inner_steps=50).fit(problem.X)
+    model = AND(len(literal), init=problem.start, max_iter=1, threshold=(0.1, 1.1), inner_steps=50).fit(
+        problem.X
+    )
     unit = literal / np.linalg.norm(literal, axis=1, keepdims=True)
     return {
         "a stage of 50 steps on the data: CPU s": middle - begin,
@@ -151,9 +157,9 @@ def _explicit_stage(problem: Planted) -> dict[str, float]:
     paper=PAPER,
     where="Figure 2 (a, b)",
     says="Constant thresholds stop making progress after a few steps; a decreasing one converges.",
-    sentence="When using a constant threshold for all iterations, the error only decreases for the first few steps and "
-    "then stop decreasing. This aligns with our analysis and is in strong contrast to the case with decreasing "
-    "thresholds.",
+    sentence="When using a constant threshold for all iterations, the error only decreases for the first few "
+    "steps and then stop decreasing. This aligns with our analysis and is in strong contrast to the case "
+    "with decreasing thresholds.",
     wrong=Wrong("the decreasing threshold stays at .1 too", {"decay": 1.0}),
     literal=True,
 )
@@ -179,10 +185,12 @@ def and_figure_2_thresholds(quick: bool = False, decay: float = 1.1) -> Evidence
         "error after 200 stages: "
         + "; ".join(
             f"{name} {lines['decreasing'][-1][1]:.0e} with decreasing thresholds, "
-            f"{min(line[-1][1] for title, line in lines.items() if title != 'decreasing'):.0e} with the best constant"
+            f"{min(line[-1][1] for title, line in lines.items() if title != 'decreasing'):.0e} with the best "
+            "constant"
             for name, lines in panels.items()
         ),
-        f"n={n}, W={W}, D={D}, T=50, thresholds .1/1.1^i; 'stops': the last error is more than half of stage 100's",
+        f"n={n}, W={W}, D={D}, T=50, thresholds .1/1.1^i; 'stops': the last error is more than half of stage "
+        "100's",
         measured={f"{p}: {k}": line[-1][1] for p, lines in panels.items() for k, line in lines.items()},
         tables=beside(mine),
         figures={"and_figure_2_thresholds": curves(panels, "stages", "total correlation error")},
@@ -193,9 +201,9 @@ def and_figure_2_thresholds(quick: bool = False, decay: float = 1.1) -> Evidence
     paper=PAPER,
     where="Figure 2 (c)",
     says="With noise the error falls and then stabilizes around a constant related to the noise level.",
-    sentence="Figure 2(c) shows the performance of AND on the NOISE dataset with various noise levels gamma. The error "
-    "drops at the first few steps, but then stabilizes around a constant related to the noise level, as predicted by "
-    "our analysis.",
+    sentence="Figure 2(c) shows the performance of AND on the NOISE dataset with various noise levels gamma. "
+    "The error drops at the first few steps, but then stabilizes around a constant related to the noise "
+    "level, as predicted by our analysis.",
     wrong=Wrong("the same noise, whatever gamma is", {"gammas": (1e-3, 1e-3, 1e-3)}),
     literal=True,
 )
@@ -211,7 +219,7 @@ def and_figure_2_noise(quick: bool = False, gammas: tuple[float, ...] = (1e-4, 1
         last.append(line[-1][1])
         mine[f"last error, gamma {(1e-4, 1e-3, 1e-2)[place]:g}"] = (last[-1], _ours(problem))
     rise = max(b / a for a, b in zip(least, last, strict=True))
-    ordered = all(b > 1.5 * a for a, b in zip(least, least[1:], strict=False))
+    ordered = all(b > 1.5 * a for a, b in pairwise(least))
     return Evidence(
         judge(rise < 1.5, ordered),
         f"as printed the last error is up to {rise:.1f} times the least; the least error is "
@@ -220,7 +228,9 @@ def and_figure_2_noise(quick: bool = False, gammas: tuple[float, ...] = (1e-4, 1
         f"n={n}, W={W}, D={D}, CTM with noise gamma N(0, I/W), T=100, 200 stages",
         measured={f"{name}: last": line[-1][1] for name, line in lines.items()} | {"largest rise": rise},
         tables=beside(mine),
-        figures={"and_figure_2_noise": curves({"CTM with noise": lines}, "stages", "total correlation error")},
+        figures={
+            "and_figure_2_noise": curves({"CTM with noise": lines}, "stages", "total correlation error")
+        },
     )
 
 
@@ -228,10 +238,11 @@ def and_figure_2_noise(quick: bool = False, gammas: tuple[float, ...] = (1e-4, 1
     paper=PAPER,
     where="Figure 3",
     says="Starts with in-span noise r_l up to 2 and out-of-span noise as large as the signal still recover.",
-    sentence="Note that when r_l = 1, the in-span noise already violates our assumptions, but as shown in the figure, "
-    "even when r_l = 2, the ground-truth can still be recovered, though at a slower yet exponential rate. ... For these "
-    "noise values, the column norm of the noise matrix N is comparable or even larger than the column norm of the signal "
-    "A*, but as shown in the figure, such noise merely affects on the convergence.",
+    sentence="Note that when r_l = 1, the in-span noise already violates our assumptions, but as shown in "
+    "the figure, even when r_l = 2, the ground-truth can still be recovered, though at a slower yet "
+    "exponential rate. ... For these noise values, the column norm of the noise matrix N is comparable or "
+    "even larger than the column norm of the signal A*, but as shown in the figure, such noise merely "
+    "affects on the convergence.",
     wrong=Wrong("the threshold stays at .1", {"decay": 1.0}),
     literal=True,
 )
@@ -262,7 +273,8 @@ def and_figure_3(quick: bool = False, decay: float = 1.1) -> Evidence:
         + (", ".join(line for line, error in last.items() if error < 1e-2) or "none")
         + "; not from "
         + (", ".join(line for line, error in last.items() if error >= 1e-2) or "none"),
-        f"n={n}, W={W}, D={D}, DIR, T=50; r_n in units of the mean norm of a feature; recovered: error below .01",
+        f"n={n}, W={W}, D={D}, DIR, T=50; r_n in units of the mean norm of a feature; recovered: error below "
+        ".01",
         measured=last,
         tables=beside(mine),
         figures={"and_figure_3": curves(panels, "stages", "total correlation error")},
@@ -273,9 +285,9 @@ def and_figure_3(quick: bool = False, decay: float = 1.1) -> Evidence:
     paper=PAPER,
     where="Figure 4",
     says="For Dirichlet alpha up to 20 AND converges exponentially; at 80 it stabilizes at a small error.",
-    sentence="For alpha as large as 20, the algorithm still converges to the ground-truth in exponential rate. When "
-    "alpha = 80 meaning that the weight vectors (columns in X) have almost full support, the algorithm still produces "
-    "good results, stabilizing to a small relative error at the end.",
+    sentence="For alpha as large as 20, the algorithm still converges to the ground-truth in exponential "
+    "rate. When alpha = 80 meaning that the weight vectors (columns in X) have almost full support, the "
+    "algorithm still produces good results, stabilizing to a small relative error at the end.",
     wrong=CONSTANT,
     literal=True,
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from altmin_lab.claims.and_theorems import ASSUMED, PAPER, ours, stages_of, worst_of
@@ -18,9 +20,9 @@ TOGETHER = (0.0, 0.3, 0.67, 0.85, 0.94)
     paper=PAPER,
     where="Title and Section 1.1.2",
     says="Binary weights that occur together nearly always: AND still recovers the features.",
-    sentence="As one implication of our result, when the sparsity of x is O(1) and each entry of x is in {0, 1}, AND "
-    "can recover A* even if each E[x_i x_j] = Omega(min{E[x_i], E[x_j]}), matching (up to constant) the highest "
-    "correlation possible.",
+    sentence="As one implication of our result, when the sparsity of x is O(1) and each entry of x is in "
+    "{0, 1}, AND can recover A* even if each E[x_i x_j] = Omega(min{E[x_i], E[x_j]}), matching (up to "
+    "constant) the highest correlation possible.",
     assumes=ASSUMED,
     wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
     literal=True,
@@ -37,9 +39,12 @@ def and_strong_correlations(quick: bool = False, threshold: float = 0.25) -> Evi
     last = max(line[-1] for line in errors.values())
     return Evidence(
         judge(last < 1e-6, max(rates.values()) < 0.95),
-        f"correlations E[x_i x_j] / min E x_i up to {max(map(float, problems))}: error {last:.0e} at most after "
-        f"{n_stages} stages; a stage multiplies it by " + ", ".join(f"{v:.2f}" for v in rates.values()),
-        f"n={n}, W={W}, D={D}, two pairs in a sample, A0 = A*(I + U), threshold 1/4; components of unit length",
+        "correlations E[x_i x_j] / min E x_i up to "
+        f"{max(map(float, problems))}: error {last:.0e} at "
+        f"most after {n_stages} stages; a stage multiplies "
+        "it by " + ", ".join(f"{v:.2f}" for v in rates.values()),
+        f"n={n}, W={W}, D={D}, two pairs in a sample, A0 = A*(I + U), threshold 1/4; components of unit "
+        "length",
         measured={f"rate, correlation {name}": value for name, value in rates.items()} | {"last error": last},
         tables=beside({f"error, correlation {k}": (errors[k][-1], ours(p)) for k, p in problems.items()}),
         figures={
@@ -55,8 +60,9 @@ def and_strong_correlations(quick: bool = False, threshold: float = 0.25) -> Evi
     paper=PAPER,
     where="Theorem 4, its dependence on q and m",
     says="The larger the order q of the decay, the stronger the correlation that AND tolerates.",
-    sentence="This means E[x_i x_j] = O(D^(-1-1/(q+1))), a factor of D^(-1/(q+1)) away from the highest possible "
-    "correlation min{E[x_i], E[x_j]} = O(1/D). Then, the larger q, the higher correlation it can tolerate.",
+    sentence="This means E[x_i x_j] = O(D^(-1-1/(q+1))), a factor of D^(-1/(q+1)) away from the highest "
+    "possible correlation min{E[x_i], E[x_j]} = O(1/D). Then, the larger q, the higher correlation it can "
+    "tolerate.",
     assumes=("decay of order q: P(x_i <= a | x_i != 0) <= a^q (Definition 3)",),
     wrong=Wrong("the weights decay with order 1, whatever q is", {"orders": (1.0, 1.0, 1.0, 1.0)}),
     literal=True,
@@ -78,12 +84,13 @@ def and_theorem_4_order(quick: bool = False, orders: tuple[float, ...] = (1.0, 2
         rows.append(row)
     names = [name for name in rows[0] if name != "q"]
     least = [max((float(name) for name in names if row[name] < 1e-4), default=-1.0) for row in rows]
-    harder = all(row[a] <= 3 * row[b] + 1e-12 for row in rows for a, b in zip(names, names[1:], strict=False))
+    harder = all(row[a] <= 3 * row[b] + 1e-12 for row in rows for a, b in pairwise(names))
     return Evidence(
-        judge(least[-1] > least[0], all(a <= b for a, b in zip(least, least[1:], strict=False)), harder),
+        judge(least[-1] > least[0], all(a <= b for a, b in pairwise(least)), harder),
         "largest correlation with an error below 1e-4 after 40 stages: "
         + ", ".join(f"{value:.2f} (q = {row['q']:g})" for value, row in zip(least, rows, strict=True)),
-        f"n={n}, W={W}, D={D}, two pairs in a sample, used weights u^(1/q) with uniform u, thresholds .25/1.1^i",
+        f"n={n}, W={W}, D={D}, two pairs in a sample, used weights u^(1/q) with uniform u, thresholds "
+        ".25/1.1^i",
         measured={f"tolerated, q {row['q']:g}": v for row, v in zip(rows, least, strict=True)},
         tables={"error by correlation": rows} | beside(mine),
         figures={
@@ -103,9 +110,9 @@ def and_theorem_4_order(quick: bool = False, orders: tuple[float, ...] = (1.0, 2
     paper=PAPER,
     where="Algorithm 1, one sample in each step",
     says="With one new sample in each step and a small step size Algorithm 1 converges as with all samples.",
-    sentence="At the t-th iteration in a stage, after getting one sample y, it performs the following: (Decode) ..., "
-    "(Update) A <- A + eta (y z' - A z z') ... We can show that our algorithm converges in polylogarithmic many "
-    "stages.",
+    sentence="At the t-th iteration in a stage, after getting one sample y, it performs the following: "
+    "(Decode) ..., (Update) A <- A + eta (y z' - A z z') ... We can show that our algorithm converges in "
+    "polylogarithmic many stages.",
     assumes=ASSUMED,
     wrong=Wrong("the step is 60 times as long", {"step": 6.0}),
     literal=True,
@@ -125,8 +132,8 @@ def and_one_sample(quick: bool = False, step: float = 0.1) -> Evidence:
     found = rate(single)
     return Evidence(
         judge(found < 0.7, single[-1] < 1e-2 * begin),
-        f"single samples: error {begin:.2f} to {single[-1]:.0e} in {len(single)} stages of {n_steps} samples, by "
-        f"{found:.2f} in a stage; all samples at once: {batch[-1]:.0e}",
+        f"single samples: error {begin:.2f} to {single[-1]:.0e} in {len(single)} stages of {n_steps} "
+        f"samples, by {found:.2f} in a stage; all samples at once: {batch[-1]:.0e}",
         f"W={W}, D={D}, two pairs in a sample, a third of the time together, eta={step:g}, threshold 1/4",
         measured={"rate, one sample": found, "rate, all samples": rate(batch), "last error": single[-1]},
         tables=beside({"error at the end": (single[-1], ours(problem))}),
@@ -145,9 +152,9 @@ def and_one_sample(quick: bool = False, step: float = 0.1) -> Evidence:
     paper=PAPER,
     where="Section 6.1",
     says="Weights with entries 1/D and 1 meet the correlation conditions, and yet A* cannot be recovered.",
-    sentence="GCC does not rule out the case that x is drawn uniformly over (r-1)-sparse random vectors with {1/D, 1} "
-    "entries, when one cannot recover even a reasonable approximation of A* since a common vector 1/D sum_i [A*]^i "
-    "shows up in all the samples.",
+    sentence="GCC does not rule out the case that x is drawn uniformly over (r-1)-sparse random vectors with "
+    "{1/D, 1} entries, when one cannot recover even a reasonable approximation of A* since a common vector "
+    "1/D sum_i [A*]^i shows up in all the samples.",
     assumes=("weights in [0, 1], lambda > 0 (Definition 1)",),
     wrong=Wrong("the small entries are 0 instead of 1/D", {"small": 0.0}),
     literal=True,
@@ -165,7 +172,11 @@ def and_conditions_not_enough(quick: bool = False, small: float = 1.0) -> Eviden
         A = problem.components
         other = (1 - 1 / D) * A + A.sum(axis=0) / (D * ones)
         *_, found = algorithm_and(problem.X, problem.start, [0.25] * 40, None)
-        row = {"ones": ones, "error to A*": scaled_error(found, A), "error to the other": scaled_error(found, other)}
+        row = {
+            "ones": ones,
+            "error to A*": scaled_error(found, A),
+            "error to the other": scaled_error(found, other),
+        }
         rows.append(row)
         tests += [row["error to A*"] > 0.2, row["error to the other"] < 1e-6]
         mine[f"error to A*, {ones} ones"] = (row["error to A*"], ours(problem))

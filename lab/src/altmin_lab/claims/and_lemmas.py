@@ -34,7 +34,7 @@ def _iterate(
         for t in range(n_steps):
             found.append(float(np.linalg.norm(left, 2)))
             bound.append(float(first * (1 - step * values[0]) ** t + most / values[0]))
-            push = left / max(np.linalg.norm(left, 2), 1e-300)  # the worst direction: away from Sigma
+            push = left / max(float(np.linalg.norm(left, 2)), 1e-300)  # the worst direction: away from Sigma
             left = left @ (np.eye(D) - step * second) + step * most * push
             if not np.isfinite(left).all():
                 break
@@ -45,10 +45,10 @@ def _iterate(
     paper=PAPER,
     where="Lemma 10 (update)",
     says="With errors of norm C'' at most, the gradient steps contract to within C'' / lambda_min(Delta).",
-    sentence="Suppose we have an update rule that is given by Sigma_{t+1} + E_{t+1} = (Sigma_t + E_t)(1 - eta Delta) + "
-    "eta Sigma Delta + eta R_t for some positive semidefinite matrix Delta and some R_t such that ||R_t||_2 <= C''. "
-    "Then for every t >= 0, ||Sigma_t + E_t - Sigma||_2 <= ||Sigma_0 + E_0 - Sigma||_2 (1 - eta lambda_min(Delta))^t "
-    "+ C'' / lambda_min(Delta).",
+    sentence="Suppose we have an update rule that is given by Sigma_{t+1} + E_{t+1} = (Sigma_t + E_t)(1 - "
+    "eta Delta) + eta Sigma Delta + eta R_t for some positive semidefinite matrix Delta and some R_t such "
+    "that ||R_t||_2 <= C''. Then for every t >= 0, ||Sigma_t + E_t - Sigma||_2 <= ||Sigma_0 + E_0 - "
+    "Sigma||_2 (1 - eta lambda_min(Delta))^t + C'' / lambda_min(Delta).",
     assumes=(SMALL_STEP,),
     wrong=Wrong("the errors are ten times as large as the bound counts", {"louder": 10.0}),
 )
@@ -66,12 +66,15 @@ def and_update_lemma(quick: bool = False, louder: float = 1.0) -> Evidence:
     good = [share["eta lambda_max = 1"] <= 1 + 1e-9, share["eta lambda_max = .1"] <= 1 + 1e-9]
     return Evidence(
         judge(*good, share["eta lambda_max = 2.5"] <= 1, mended=good),
-        f"left over right side at most {share['eta lambda_max = 1']:.2f} and {share['eta lambda_max = .1']:.2f} for "
-        f"eta lambda_max = 1 and .1; for 2.5, which the lemma doesn't rule out, {share['eta lambda_max = 2.5']:.0e}",
+        f"left over right side at most {share['eta lambda_max = 1']:.2f} and "
+        f"{share['eta lambda_max = .1']:.2f} for eta lambda_max = 1 and .1; for 2.5, which the lemma doesn't "
+        f"rule out, {share['eta lambda_max = 2.5']:.0e}",
         f"D={D}, {n_seeds} seeds, {n_steps} steps, errors along what is left",
         measured=share,
         figures={"and_update_lemma": curves({"distance to Sigma": lines}, "steps", "spectral norm")},
-        hypotheses={SMALL_STEP: Check(True, "met by two of the three runs; the third shows that it is needed")},
+        hypotheses={
+            SMALL_STEP: Check(True, "met by two of the three runs; the third shows that it is needed")
+        },
     )
 
 
@@ -79,10 +82,10 @@ def and_update_lemma(quick: bool = False, louder: float = 1.0) -> Evidence:
     paper=PAPER,
     where="Lemma 11 (stage)",
     says="A stage with small errors divides the mixing E by 40 and moves Sigma by 4 l_2 at most.",
-    sentence="Suppose initially for l_1, l_2 in [0, 1/8) we have ||Sigma_0 - I||_2 <= l_1, ||E_0|| <= l_2, Sigma = "
-    "(Diag[(Sigma_0 + E_0)^-1])^-1. Moreover, suppose in each iteration, the error R_t satisfies that ||R_t||_2 <= "
-    "lambda_min(Delta) l_2 / 160. Then after t = log(400 / l_2) / (eta lambda_min(Delta)) iterations, we have "
-    "1. ||Sigma_t - I||_2 <= l_1 + 4 l_2, 2. ||E_t||_2 <= l_2 / 40.",
+    sentence="Suppose initially for l_1, l_2 in [0, 1/8) we have ||Sigma_0 - I||_2 <= l_1, ||E_0|| <= l_2, "
+    "Sigma = (Diag[(Sigma_0 + E_0)^-1])^-1. Moreover, suppose in each iteration, the error R_t satisfies "
+    "that ||R_t||_2 <= lambda_min(Delta) l_2 / 160. Then after t = log(400 / l_2) / (eta lambda_min(Delta)) "
+    "iterations, we have 1. ||Sigma_t - I||_2 <= l_1 + 4 l_2, 2. ||E_t||_2 <= l_2 / 40.",
     assumes=("l_1 and l_2 below 1/8", "errors at most lambda_min(Delta) l_2 / 160"),
     wrong=Wrong("a tenth of the iterations", {"shorter": 10.0}),
 )
@@ -111,7 +114,8 @@ def and_stage_lemma(quick: bool = False, shorter: float = 1.0) -> Evidence:
             {
                 "l_1": first,
                 "l_2": second_l,
-                "Sigma moved / (l_1 + 4 l_2)": np.linalg.norm(diagonal - np.eye(D), 2) / (first + 4 * second_l),
+                "Sigma moved / (l_1 + 4 l_2)": np.linalg.norm(diagonal - np.eye(D), 2)
+                / (first + 4 * second_l),
                 "E / (l_2 / 40)": np.linalg.norm(now - diagonal, 2) / (second_l / 40),
             }
         )
@@ -134,9 +138,9 @@ def and_stage_lemma(quick: bool = False, shorter: float = 1.0) -> Evidence:
     paper=PAPER,
     where="Lemma 24 (noisy inverse)",
     says="Decoding with a start that has out-of-span noise N errs by 32 ||N|| / sigma_min at most.",
-    sentence="Let A be a matrix such that A = A*(Sigma + E) + N, for diagonal matrix Sigma >= I/2, off diagonal matrix E "
-    "with ||E||_2 <= l <= 1/8 and ||N||_2 <= sigma_min(A*) / 4. Then ||A^+ A* - (Sigma + E)^-1||_2 <= 2 ||N||_2 / "
-    "((1/2 - 3l/2) sigma_min(A*) - ||N||_2) <= 32 ||N||_2 / sigma_min(A*).",
+    sentence="Let A be a matrix such that A = A*(Sigma + E) + N, for diagonal matrix Sigma >= I/2, off "
+    "diagonal matrix E with ||E||_2 <= l <= 1/8 and ||N||_2 <= sigma_min(A*) / 4. Then ||A^+ A* - (Sigma + "
+    "E)^-1||_2 <= 2 ||N||_2 / ((1/2 - 3l/2) sigma_min(A*) - ||N||_2) <= 32 ||N||_2 / sigma_min(A*).",
     assumes=("Sigma >= I/2, ||E|| <= 1/8, ||N|| <= sigma_min / 4",),
     wrong=Wrong("the transpose decodes instead of the pseudo-inverse", {"decoder": "transpose"}),
 )

@@ -51,10 +51,11 @@ def worst_of(checks: list[dict[str, Check]]) -> dict[str, Check]:
     paper=PAPER,
     where="Theorem 1",
     says="Binary weights: with the threshold 1/4 AND reaches any precision in polylog(1/eps) stages.",
-    sentence="For the generative model (5.1), there exists l = Omega(1) such that for every (r, k, m, lambda)-GCC "
-    "x and every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} for s = polylog(D, 1/eps) and an l "
-    "initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma >= I/2 with "
-    "||A - A* Sigma||_2 <= eps using poly(D, 1/eps) samples and iterations, as long as m = O(k D lambda^4 / r^5).",
+    sentence="For the generative model (5.1), there exists l = Omega(1) such that for every (r, k, m, "
+    "lambda)-GCC x and every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} for s = polylog(D, 1/eps) "
+    "and an l initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma "
+    ">= I/2 with ||A - A* Sigma||_2 <= eps using poly(D, 1/eps) samples and iterations, as long as m = O(k D "
+    "lambda^4 / r^5).",
     assumes=ASSUMED,
     wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
     literal=True,
@@ -92,10 +93,10 @@ def and_theorem_1(quick: bool = False, threshold: float = 0.25) -> Evidence:
     where="Theorem 4",
     says="General weights: with thresholds that fall exponentially in the stages, so does the error.",
     sentence="There exists l = Omega(1) such that for every (r, k, m, lambda)-GCC x satisfying the order-q "
-    "condition, every eps > 0, there exists T, eta and a sequence of {alpha_i} such that Algorithm AND, with "
-    "l-initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma >= I/2 with "
-    "||A - A* Sigma||_2 <= eps with poly(D, 1/eps) samples and iterations ... Since the error decreases "
-    "exponentially with stages, this suggests to decrease alpha exponentially with stages.",
+    "condition, every eps > 0, there exists T, eta and a sequence of {alpha_i} such that Algorithm AND, "
+    "with l-initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma >= "
+    "I/2 with ||A - A* Sigma||_2 <= eps with poly(D, 1/eps) samples and iterations ... Since the error "
+    "decreases exponentially with stages, this suggests to decrease alpha exponentially with stages.",
     assumes=(*ASSUMED, "decay of order q: P(x_i <= a | x_i != 0) <= a^q (Definition 3)"),
     wrong=Wrong("the threshold never falls", {"decays": (1.0, 1.0, 1.0)}),
     literal=True,
@@ -173,7 +174,9 @@ def _noise_evidence(rows: list[dict[str, float]], problem: Planted, setting: str
         f"{rows[0]['bound'] / gammas[0]:.2g} times",
         setting,
         measured={"exponent": power} | {f"gamma {r['gamma']:g}: error": r["as printed"] for r in rows},
-        tables=beside({f"error, gamma {r['gamma']:g}": (r["as printed"], r["as altmin does it"]) for r in rows}),
+        tables=beside(
+            {f"error, gamma {r['gamma']:g}": (r["as printed"], r["as altmin does it"]) for r in rows}
+        ),
         figures={
             name: law(
                 {"error": list(zip(gammas, errors, strict=True))},
@@ -199,12 +202,13 @@ def _pushed(problem: Planted, rng: np.random.Generator) -> NDArray[Any]:
 @claim(
     paper=PAPER,
     where="Theorem 5",
-    says="Binary weights with Gaussian noise: the error is of the order r sigma_max / (sigma_min lambda) gamma.",
-    sentence="Suppose each x_i in {0, 1}. There exists l = Omega(1) such that for every (r, k, m, lambda)-GCC x, "
-    "every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} and an (l, rho)-initialization A_0 for rho = "
-    "O(sigma_min(A*)), outputs A such that there exists a diagonal matrix Sigma >= I/2 with ||A - A* Sigma||_2 <= "
-    "O(eps + r sigma_max(A*) / (sigma_min(A*) lambda) gamma) using poly(D, 1/eps) iterations, as long as "
-    "m = O(k D lambda^4 / r^5).",
+    says="Binary weights with Gaussian noise: the error is of the order r sigma_max / (sigma_min lambda) "
+    "gamma.",
+    sentence="Suppose each x_i in {0, 1}. There exists l = Omega(1) such that for every (r, k, m, "
+    "lambda)-GCC x, every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} and an (l, rho)-initialization "
+    "A_0 for rho = O(sigma_min(A*)), outputs A such that there exists a diagonal matrix Sigma >= I/2 with "
+    "||A - A* Sigma||_2 <= O(eps + r sigma_max(A*) / (sigma_min(A*) lambda) gamma) using poly(D, 1/eps) "
+    "iterations, as long as m = O(k D lambda^4 / r^5).",
     assumes=ASSUMED,
     wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
     literal=True,
@@ -219,11 +223,11 @@ def and_theorem_5(quick: bool = False, threshold: float = 0.25) -> Evidence:
     paper=PAPER,
     where="Theorem 26",
     says="The same with noise that may depend on the weights, and a start with out-of-span noise.",
-    sentence="Suppose A_0 is (l, rho)-initialization for l = O(1), rho = O(sigma_min(A*)). Suppose that the data is "
-    "generated from y = A* x + zeta, where zeta is (gamma_1, gamma_2)-rounded, and gamma_2 = O(sigma_min(A*)). Then "
-    "after poly(D, 1/eps) iterations, Algorithm 1 outputs a matrix A such that there exists diagonal matrix Sigma "
-    ">= I/2 with ||A - A* Sigma||_2 = O(r gamma_2 / lambda sigma_max(A*) / sigma_min(A*) + sqrt(gamma_1) / lambda "
-    "sqrt(D / k) + eps).",
+    sentence="Suppose A_0 is (l, rho)-initialization for l = O(1), rho = O(sigma_min(A*)). Suppose that the "
+    "data is generated from y = A* x + zeta, where zeta is (gamma_1, gamma_2)-rounded, and gamma_2 = "
+    "O(sigma_min(A*)). Then after poly(D, 1/eps) iterations, Algorithm 1 outputs a matrix A such that there "
+    "exists diagonal matrix Sigma >= I/2 with ||A - A* Sigma||_2 = O(r gamma_2 / lambda sigma_max(A*) / "
+    "sigma_min(A*) + sqrt(gamma_1) / lambda sqrt(D / k) + eps).",
     assumes=ASSUMED,
     wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
     literal=True,
@@ -239,19 +243,27 @@ def and_theorem_26(quick: bool = False, threshold: float = 0.25) -> Evidence:
     paper=PAPER,
     where="Proposition 1",
     says="Binary: k = r = s, m = s^2, lambda = 1 - 1/s. Dirichlet: r = k = 1, m = 1/(sD), lambda = 1 - 1/s.",
-    sentence="1. If x is chosen uniformly over s-sparse random vectors with {0, 1} entries, then k = r = s, m = s^2 "
-    "and lambda = 1 - 1/s. 2. If x is uniformly chosen from Dirichlet distribution with parameter alpha_i = s/D, "
-    "then r = k = 1 and m = 1/(sD) with lambda = 1 - 1/s.",
+    sentence="1. If x is chosen uniformly over s-sparse random vectors with {0, 1} entries, then k = r = s, "
+    "m = s^2 and lambda = 1 - 1/s. 2. If x is uniformly chosen from Dirichlet distribution with parameter "
+    "alpha_i = s/D, then r = k = 1 and m = 1/(sD) with lambda = 1 - 1/s.",
     wrong=Wrong("the binary weights have 2s ones", {"more": 2}),
 )
 def and_proposition_1(quick: bool = False, more: int = 1) -> Evidence:
     """Sampled second moments against the exact ones, and against what the paper prints."""
     D, n = 50, 20_000 if quick else 200_000
     rng = np.random.default_rng(0)
-    rows, tests = [], []
+    rows: list[dict[str, Any]] = []
+    tests: list[bool] = []
 
     def note(kind: str, s: int, quantity: str, paper: float, exact: float, found: float, good: bool) -> None:
-        line = {"weights": kind, "s": s, "quantity": quantity, "paper": paper, "exact": exact, "sampled": found}
+        line = {
+            "weights": kind,
+            "s": s,
+            "quantity": quantity,
+            "paper": paper,
+            "exact": exact,
+            "sampled": found,
+        }
         rows.append(line)
         tests.append(good)
 
@@ -275,8 +287,8 @@ def and_proposition_1(quick: bool = False, more: int = 1) -> Evidence:
     binary = [good for row, good in zip(rows, tests, strict=True) if row["weights"] == "binary"]
     return Evidence(
         judge(*tests, mended=binary),
-        f"the binary constants {'hold' if all(binary) else 'do not hold'} as bounds; for Dirichlet weights m is "
-        "s/(s+1) and the smallest eigenvalue 1/(D(s+1)), not what is printed",
+        f"the binary constants {'hold' if all(binary) else 'do not hold'} as bounds; for Dirichlet weights m "
+        "is s/(s+1) and the smallest eigenvalue 1/(D(s+1)), not what is printed",
         f"D={D}, {n} samples",
         tables={"constants": rows},
         measured={f"{row['weights']} s={row['s']} {row['quantity']}": row["sampled"] for row in rows},

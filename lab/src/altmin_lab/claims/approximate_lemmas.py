@@ -1,4 +1,4 @@
-"""Bhaskara and Tai, Lemmas 10 to 15 and Corollary 14, on every round of peeling runs and on hard instances."""
+"""Bhaskara and Tai, Lemmas 10 to 15 and Corollary 14, on every round of peeling and on hard instances."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ BIG = "psi(t) at least gamma* + eps"
     paper=PAPER,
     where="Lemma 10",
     says="What a projection leaves of a sparse combination correlates with its atoms.",
-    sentence="Let u, s_1, ..., s_k be unit vectors, and let u = sum_i alpha_i s_i + z. Let T be any subspace, and define theta = ||u - Pi_T u||. Then, we have sum_i "
-    "<u - Pi_T u, s_i>^2 >= (theta^2 - ||z||^2)_+^2 / (4 sum_i alpha_i^2).",
+    sentence="Let u, s_1, ..., s_k be unit vectors, and let u = sum_i alpha_i s_i + z. Let T be any "
+    "subspace, and define theta = ||u - Pi_T u||. Then, we have sum_i <u - Pi_T u, s_i>^2 >= (theta^2 - "
+    "||z||^2)_+^2 / (4 sum_i alpha_i^2).",
     assumes=("u and s_i of unit length",),
-    wrong=Wrong("vectors are taken off one after the other without being made orthogonal", {"project": False}),
+    wrong=Wrong(
+        "vectors are taken off one after the other without being made orthogonal", {"project": False}
+    ),
 )
 def approximate_lemma_10(quick: bool = False, project: bool = True) -> Evidence:
     """Random combinations, coherent atoms and subspaces that hold most of u."""
@@ -63,7 +66,9 @@ def approximate_lemma_10(quick: bool = False, project: bool = True) -> Evidence:
 def _runs(quick: bool, project: bool, coherence: float = 0.5) -> Any:
     """Problems with uneven rows, and the residuals of every round."""
     for seed in range(3 if quick else 10):
-        problem = make_planted_sparse(120 if quick else 300, 20, 24, 3, 0.05, coherence=coherence, random_state=seed)
+        problem = make_planted_sparse(
+            120 if quick else 300, 20, 24, 3, 0.05, coherence=coherence, random_state=seed
+        )
         for r in peel(problem.X, 0.3, 0.5, 40, project=project):
             yield problem, r.left
 
@@ -72,8 +77,8 @@ def _runs(quick: bool, project: bool, coherence: float = 0.5) -> Any:
     paper=PAPER,
     where="Lemma 11",
     says="In every round what is left of a row correlates with the atoms of its best code.",
-    sentence="Let S_i* = {s_{i,1}*, ..., s_{i,k}*}. For every i in [n] and iteration t, we have the following: sum_j <z_i(t), s_{i,j}*>^2 >= (theta_i(t) - gamma_i)_+^2 / (4 "
-    "Lambda) ||x_i||^2.",
+    sentence="Let S_i* = {s_{i,1}*, ..., s_{i,k}*}. For every i in [n] and iteration t, we have the "
+    "following: sum_j <z_i(t), s_{i,j}*>^2 >= (theta_i(t) - gamma_i)_+^2 / (4 Lambda) ||x_i||^2.",
     assumes=(SPARSE,),
     wrong=Wrong("the mended algorithm takes the printed step too", {"project": False}),
 )
@@ -84,7 +89,8 @@ def approximate_lemma_11(quick: bool = False, project: bool = True) -> Evidence:
         worst[name] = min(_lemma_ratio(problem, left) for problem, left in _runs(quick, how))
     return Evidence(
         judge(worst["printed step"] >= 1, mended=[worst["projection"] >= 1]),
-        f"smallest left over right side: {worst['printed step']:.2f} with the printed step, {worst['projection']:.2f} with the projection that the proof needs",
+        f"smallest left over right side: {worst['printed step']:.2f} with the printed step, "
+        f"{worst['projection']:.2f} with the projection that the proof needs",
         "planted(n,20,24,3,.05) with coherence .5, each row with its own Lambda and gamma_i",
         {f"ratio, {name}": value for name, value in worst.items()},
         hypotheses={SPARSE: Check(True, "each row's own")},
@@ -105,7 +111,8 @@ def _lemma_ratio(problem: Any, Z: Array) -> float:
     paper=PAPER,
     where="Lemma 12",
     says="The rows' excess errors, squared and weighted, are at least the square of the whole's.",
-    sentence="In every iteration t, we have sum_i (theta_i(t) - gamma_i)_+^2 ||x_i||^2 >= (psi(t) - gamma*)_+^2 ||X||_F^2.",
+    sentence="In every iteration t, we have sum_i (theta_i(t) - gamma_i)_+^2 ||x_i||^2 >= (psi(t) - "
+    "gamma*)_+^2 ||X||_F^2.",
     wrong=Wrong("the rows count equally on the left side", {"weighted": False}),
 )
 def approximate_lemma_12(quick: bool = False, weighted: bool = True) -> Evidence:
@@ -132,7 +139,7 @@ def approximate_lemma_12(quick: bool = False, weighted: bool = True) -> Evidence
 
 
 def _progress(quick: bool, factor: float, direction: Any) -> tuple[float, list[tuple[float, float]], bool]:
-    """Smallest left over right side of Lemma 13 or Corollary 14 while psi >= gamma* + eps, and the ratios by round."""
+    """Left over right side of Lemma 13 or Corollary 14 while psi >= gamma* + eps: smallest, and by round."""
     eps, m, k = 0.2, 16, 2
     worst, points, met = np.inf, [], True
     for seed in range(2 if quick else 6):
@@ -158,9 +165,11 @@ def _progress(quick: bool, factor: float, direction: Any) -> tuple[float, list[t
 @claim(
     paper=PAPER,
     where="Lemma 13",
-    says="While the error exceeds gamma* + eps, a true atom has a large threshold correlation with what is left.",
-    sentence="Consider any iteration t for which psi(t) >= gamma* + eps. There exists a vector a in A*, and a subset R of [n] such that <z_i(t), a>^2 >= eps^2 / (16 k Lambda) "
-    "||x_i||^2 for all i in R, and additionally, sum_{i in R} <z_i(t), a>^2 >= (psi(t) - gamma*)^2 / (16 m Lambda) ||X||_F^2.",
+    says="While the error exceeds gamma* + eps, a true atom has a large threshold correlation with what is "
+    "left.",
+    sentence="Consider any iteration t for which psi(t) >= gamma* + eps. There exists a vector a in A*, and "
+    "a subset R of [n] such that <z_i(t), a>^2 >= eps^2 / (16 k Lambda) ||x_i||^2 for all i in R, and "
+    "additionally, sum_{i in R} <z_i(t), a>^2 >= (psi(t) - gamma*)^2 / (16 m Lambda) ||X||_F^2.",
     assumes=(SPARSE, BIG),
     wrong=Wrong("another threshold, 100 eps^2 / (k Lambda)", {"factor": 0.01}),
 )
@@ -184,10 +193,12 @@ def approximate_lemma_13(quick: bool = False, factor: float = 16.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Corollary 14",
-    says="The direction that an (alpha, beta)-approximation finds has beta times that correlation, at threshold alpha tau.",
-    sentence="Let v be the vector output by an (alpha, beta)-approximation to the tau-TC problem, with tau = eps^2 / (16 k Lambda), the vectors z_i(t) / ||x_i||, and weights w_i = "
-    "||x_i||^2. Then there exists a subset R' such that <z_i(t), v>^2 >= alpha tau ||x_i||^2 for all i in R', and sum_{i in R'} <z_i(t), v>^2 >= beta (psi(t) - gamma*)^2 / (16 m "
-    "Lambda) ||X||_F^2.",
+    says="The direction that an (alpha, beta)-approximation finds has beta times that correlation, at "
+    "threshold alpha tau.",
+    sentence="Let v be the vector output by an (alpha, beta)-approximation to the tau-TC problem, with tau = "
+    "eps^2 / (16 k Lambda), the vectors z_i(t) / ||x_i||, and weights w_i = ||x_i||^2. Then there exists a "
+    "subset R' such that <z_i(t), v>^2 >= alpha tau ||x_i||^2 for all i in R', and sum_{i in R'} <z_i(t), "
+    "v>^2 >= beta (psi(t) - gamma*)^2 / (16 m Lambda) ||X||_F^2.",
     assumes=(SPARSE, BIG),
     wrong=Wrong("the oracle returns a direction orthogonal to what is left", {"oracle": "orthogonal"}),
 )
@@ -207,7 +218,9 @@ def approximate_corollary_14(quick: bool = False, oracle: str = "input") -> Evid
         f"left over right side at least {worst:.1g}: the bound is far from what is found",
         "planted(n,16,16,2,.05), eps=.2, residuals of the projection, until the error is below gamma* + eps",
         {"smallest ratio": worst},
-        figures={"corollary_14": curves({"rounds": {"left over right side": sorted(points)}}, "round", "ratio")},
+        figures={
+            "corollary_14": curves({"rounds": {"left over right side": sorted(points)}}, "round", "ratio")
+        },
         hypotheses={SPARSE: Check(True, "planted"), BIG: Check(met, "rounds after that don't count")},
     )
 
@@ -216,15 +229,18 @@ def approximate_corollary_14(quick: bool = False, oracle: str = "input") -> Evid
     paper=PAPER,
     where="Lemma 15",
     says="Among vectors that all correlate with one direction, one correlates with many of the others.",
-    sentence="Let v_1, ..., v_q in the unit ball, and suppose that there exists a unit vector x such that <x, v_i>^2 >= tau for all i. Suppose also that we are given weights w_i >= "
-    "0 for each i. Then there exists an index l such that sum_i w_i <v_l, v_i>^2 [<v_l, v_i>^2 >= tau^2/4] >= tau^2/32 sum_i w_i <x, v_i>^2.",
+    sentence="Let v_1, ..., v_q in the unit ball, and suppose that there exists a unit vector x such that "
+    "<x, v_i>^2 >= tau for all i. Suppose also that we are given weights w_i >= 0 for each i. Then there "
+    "exists an index l such that sum_i w_i <v_l, v_i>^2 [<v_l, v_i>^2 >= tau^2/4] >= tau^2/32 sum_i w_i <x, "
+    "v_i>^2.",
     assumes=("<x, v_i>^2 at least tau for all i",),
     wrong=Wrong("the first vector instead of the best one", {"best": False}),
 )
 def approximate_lemma_15(quick: bool = False, best: bool = True) -> Evidence:
     """The star, where input vectors do worst, and stars whose first vector is orthogonal to the others."""
     n = 600 if quick else 2000
-    rows, met = [], True
+    rows: list[dict[str, Any]] = []
+    met = True
     for tau in (0.05, 0.1, 0.2, 0.4):
         star = make_star(n, tau)
         odd, x = _odd_star(n, tau)
@@ -237,12 +253,22 @@ def approximate_lemma_15(quick: bool = False, best: bool = True) -> Evidence:
             squares = (V @ V.T) ** 2
             scores = np.where(squares >= tau**2 / 4, squares, 0.0) @ w
             promise = tau**2 / 32 * float(np.sum(w * along))
-            rows.append({"instance": name, "tau": tau, "ratio": float((scores.max() if best else scores[0]) / promise)})
+            rows.append(
+                {
+                    "instance": name,
+                    "tau": tau,
+                    "ratio": float((scores.max() if best else scores[0]) / promise),
+                }
+            )
     worst = min(row["ratio"] for row in rows)
-    lines = {name: [(r["tau"], r["ratio"]) for r in rows if r["instance"] == name] for name in ("star", "star with an odd one")}
+    lines = {
+        name: [(r["tau"], r["ratio"]) for r in rows if r["instance"] == name]
+        for name in ("star", "star with an odd one")
+    }
     return Evidence(
         judge(worst >= 1),
-        f"value over promise at least {worst:.2g}; on the star it is 32/tau times the promise, so the constant tau^2/32 isn't sharp (ours is (1 - c) tau)",
+        f"value over promise at least {worst:.2g}; on the star it is 32/tau times the promise, so the "
+        "constant tau^2/32 isn't sharp (ours is (1 - c) tau)",
         f"{n} vectors, random weights, tau .05 to .4",
         {"smallest ratio": worst},
         {"instances": rows},
@@ -267,5 +293,3 @@ def _odd_star(n: int, tau: float) -> tuple[Array, Array]:
     x = np.zeros(d)
     x[0] = 1.0
     return V, x
-
-

@@ -27,9 +27,10 @@ Learner = Callable[[NDArray[Any], int, int], NDArray[Any]]
     paper=PAPER,
     where="Definition 3 and Theorem 7 (tables)",
     says="Peeling with trimming finds the inliers' dictionary whatever the outliers are.",
-    sentence="We consider the dictionary learning problem where some of the columns (upper bounded in number) are allowed to be outliers, i.e., they do not need to have a sparse "
-    "approximation in terms of the dictionary. ... Finally, for the problem of dictionary learning with outliers, we show that an algorithm almost identical to the one in Theorem 4 "
-    "yields the following.",
+    sentence="We consider the dictionary learning problem where some of the columns (upper bounded in "
+    "number) are allowed to be outliers, i.e., they do not need to have a sparse approximation in terms of "
+    "the dictionary. ... Finally, for the problem of dictionary learning with outliers, we show that an "
+    "algorithm almost identical to the one in Theorem 4 yields the following.",
     wrong=SHUFFLED,
 )
 def approximate_outlier_tables(quick: bool = False, finish: Finish = as_found) -> Evidence:

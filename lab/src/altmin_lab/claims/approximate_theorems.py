@@ -1,4 +1,4 @@
-"""Bhaskara and Tai, Theorems 4, 7 and 9, Corollary 5 and Observation 18: what peeling promises, and from which size on."""
+"""Bhaskara and Tai, Theorems 4, 7, 9, Corollary 5, Observation 18: what peeling promises,."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from altmin_lab.ledger import Check, Evidence, Wrong, beside, claim, judge
 from altmin_lab.literal_peeling import peel
 
 PAPER = "approximate-dictionary-learning"
-SPARSE = "codes with k nonzeros, ||y_i||^2 at most Lambda ||x_i||^2, error gamma* (by construction, the smallest such Lambda)"
+SPARSE = "codes with k nonzeros, ||y_i||^2 at most Lambda ||x_i||^2, error gamma* (by construction, the "
+"smallest such Lambda)"
 SPEAKS = "promised atoms below n and promised nonzeros below d"
 
 
@@ -33,7 +34,7 @@ def coefficient_bound(problem: Any) -> float:
 
 
 def promises(m: int, k: int, bound: float, eps: float, power: int = 1) -> dict[str, float]:
-    """tau of Lemma 13, (alpha, beta) of Theorem 6 and the numbers of atoms and nonzeros that follow."""
+    """Tau of Lemma 13, (alpha, beta) of Theorem 6 and the numbers of atoms and nonzeros that follow."""
     tau = eps**2 / (16 * k * bound)
     alpha, beta = tau / 4, tau**2 / 32
     return {
@@ -61,7 +62,10 @@ def ours(problem: Any, m: int, k: int) -> float:
 
 
 def _speaks(rows: list[dict[str, Any]], n: int, d: int) -> Check:
-    atoms, nonzeros = min(row["atoms promised"] for row in rows), min(row["nonzeros promised"] for row in rows)
+    atoms, nonzeros = (
+        min(row["atoms promised"] for row in rows),
+        min(row["nonzeros promised"] for row in rows),
+    )
     return Check(
         bool(atoms < n and nonzeros < d),
         f"n {n} and d {d}; at this k, Lambda and eps from n = {atoms:.1g} and d = {nonzeros:.1g} on",
@@ -71,19 +75,23 @@ def _speaks(rows: list[dict[str, Any]], n: int, d: int) -> Check:
 @claim(
     paper=PAPER,
     where="Theorem 4",
-    says="Peeling reaches error gamma* + eps with O(m Lambda/(beta eps)) atoms and O(k Lambda/(alpha eps^2)) nonzeros.",
-    sentence="Let X be an instance of dictionary learning for which we know that there exist matrices A*, Y*, where (a) the columns of A* are all unit "
-    "vectors, (b) each column of Y* is k-sparse, and satisfies the norm bound ||Y_i*||^2 <= Lambda ||x_i||^2, and (c) we have ||X - A*Y*||_F^2 <= gamma* "
-    "||X||_F^2. ... Then there is an efficient algorithm that outputs matrices A', Y' such that (a) A' has at most O(m Lambda / beta eps) columns, (b) every "
-    "column of Y' has at most O(k Lambda / alpha eps^2) non-zero entries, and (c) ||X - A'Y'||_F^2 <= (gamma* + eps) ||X||_F^2.",
+    says="Peeling reaches error gamma* + eps with O(m Lambda/(beta eps)) atoms and O(k Lambda/(alpha eps^2)) "
+    "nonzeros.",
+    sentence="Let X be an instance of dictionary learning for which we know that there exist matrices A*, "
+    "Y*, where (a) the columns of A* are all unit vectors, (b) each column of Y* is k-sparse, and satisfies "
+    "the norm bound ||Y_i*||^2 <= Lambda ||x_i||^2, and (c) we have ||X - A*Y*||_F^2 <= gamma* ||X||_F^2. "
+    "... Then there is an efficient algorithm that outputs matrices A', Y' such that (a) A' has at most O(m "
+    "Lambda / beta eps) columns, (b) every column of Y' has at most O(k Lambda / alpha eps^2) non-zero "
+    "entries, and (c) ||X - A'Y'||_F^2 <= (gamma* + eps) ||X||_F^2.",
     assumes=(SPARSE, SPEAKS),
     wrong=Wrong("the threshold is 10^7 times too high", {"louder": 1e7}),
     literal=True,
 )
 def approximate_theorem_4(quick: bool = False, louder: float = 1.0) -> Evidence:
-    """Run until no row passes the threshold, never until the error is small enough: then compare with gamma* + eps."""
+    """Run until no row passes the threshold, not until the error is small, and compare with gamma* + eps."""
     n, d, m, k = (200, 16, 8, 1) if quick else (600, 32, 24, 2)
-    rows, mine = [], {}
+    rows: list[dict[str, Any]] = []
+    mine: dict[str, tuple[float, float]] = {}
     for seed in range(2 if quick else 4):
         problem = make_planted_sparse(n, d, m, k, 0.05, random_state=seed)
         for eps in (0.5, 0.3):
@@ -91,19 +99,29 @@ def approximate_theorem_4(quick: bool = False, louder: float = 1.0) -> Evidence:
             promise = promises(m, k, bound, eps)
             path = follow(problem, louder * promise["tau"], promise["alpha"], n)
             last = path[-1] if path else {"error": 1.0, "nonzeros": 0}
-            row = {"seed": seed, "eps": eps, "Lambda": bound, "gamma* + eps": true_error(problem) + eps}
+            row: dict[str, Any] = {
+                "seed": seed,
+                "eps": eps,
+                "Lambda": bound,
+                "gamma* + eps": true_error(problem) + eps,
+            }
             row |= {"error": last["error"], "atoms": len(path), "atoms promised": promise["atoms"]}
             row |= {"most nonzeros": last["nonzeros"], "nonzeros promised": promise["nonzeros"]}
             rows.append(row)
         mine[f"error, seed {seed}"] = (row["error"], ours(problem, m, k))
     met = _speaks(rows, n, d)
     reached = all(row["error"] <= row["gamma* + eps"] for row in rows)
-    few = all(row["atoms"] <= row["atoms promised"] and row["most nonzeros"] <= row["nonzeros promised"] for row in rows)
+    few = all(
+        row["atoms"] <= row["atoms promised"] and row["most nonzeros"] <= row["nonzeros promised"]
+        for row in rows
+    )
     return Evidence(
         judge(reached, few, speaks=met.met),
-        f"error at most {max(r['error'] for r in rows):.3f} with {max(r['atoms'] for r in rows)} atoms and {max(r['most nonzeros'] for r in rows)} nonzeros; "
-        f"promised are gamma* + eps with {min(r['atoms promised'] for r in rows):.1g} atoms and {min(r['nonzeros promised'] for r in rows):.1g} nonzeros, more "
-        f"than the {n} rows and {d} features: the rows themselves would keep the promise",
+        f"error at most {max(r['error'] for r in rows):.3f} with {max(r['atoms'] for r in rows)} atoms and "
+        f"{max(r['most nonzeros'] for r in rows)} nonzeros; promised are gamma* + eps with "
+        f"{min(r['atoms promised'] for r in rows):.1g} atoms and "
+        f"{min(r['nonzeros promised'] for r in rows):.1g} nonzeros, more than the {n} rows and {d} features: "
+        "the rows themselves would keep the promise",
         f"planted({n},{d},{m},{k},.05), tau = eps^2/(16 k Lambda), the oracle of Theorem 6; with projection",
         {"largest error - eps - gamma*": max(row["error"] - row["gamma* + eps"] for row in rows)},
         {"runs": rows} | beside(mine),
@@ -114,15 +132,16 @@ def approximate_theorem_4(quick: bool = False, louder: float = 1.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Corollary 5",
-    says="The number of atoms grows at most like k^2 Lambda^3 / eps^5, that of nonzeros like k^2 Lambda^2 / eps^4.",
-    sentence="Under the assumptions of Theorem 4, the number of columns of the output A' is at most O(m k^2 Lambda^3 / eps^5). Also, every column of the output "
-    "Y' has at most O(k^2 Lambda^2 / eps^4).",
+    says="The number of atoms grows at most like k^2 Lambda^3 / eps^5, that of nonzeros like k^2 Lambda^2 / "
+    "eps^4.",
+    sentence="Under the assumptions of Theorem 4, the number of columns of the output A' is at most O(m k^2 "
+    "Lambda^3 / eps^5). Also, every column of the output Y' has at most O(k^2 Lambda^2 / eps^4).",
     assumes=(SPARSE, SPEAKS),
     wrong=Wrong("bounds that grow with eps instead of falling: eps^5 and eps^4", {"sign": -1.0}),
     literal=True,
 )
 def approximate_corollary_5(quick: bool = False, sign: float = 1.0) -> Evidence:
-    """Atoms and nonzeros that peeling needs for gamma* + eps, over eps and over k: exponents against the paper's."""
+    """Atoms and nonzeros needed for gamma* + eps, over eps and k: exponents against the paper's."""
     n, d, m = (300, 24, 12) if quick else (800, 40, 24)
 
     def need(k: int, eps: float) -> dict[str, float]:
@@ -138,7 +157,9 @@ def approximate_corollary_5(quick: bool = False, sign: float = 1.0) -> Evidence:
     over_k = [need(k, 0.1) for k in (1, 2, 4)]
     found, most = {}, {}
     for name, power in (("atoms", 5.0), ("nonzeros", 4.0)):
-        found[f"{name}, 1/eps"] = exponent([1 / row["eps"] for row in over_eps], [row[name] for row in over_eps])
+        found[f"{name}, 1/eps"] = exponent(
+            [1 / row["eps"] for row in over_eps], [row[name] for row in over_eps]
+        )
         most[f"{name}, 1/eps"] = sign * power
         found[f"{name}, k"] = exponent([row["k"] for row in over_k], [row[name] for row in over_k])
         most[f"{name}, k"] = 2.0
@@ -149,17 +170,28 @@ def approximate_corollary_5(quick: bool = False, sign: float = 1.0) -> Evidence:
         judge(*(found[name] <= most[name] for name in found), speaks=met.met),
         "measured exponents: "
         + ", ".join(f"{name} {value:.1f} (at most {most[name]:g})" for name, value in found.items())
-        + f"; the promises themselves begin at {min(r['atoms promised'] for r in rows):.1g} atoms and {min(r['nonzeros promised'] for r in rows):.1g} nonzeros, "
-        "more than there are rows and features",
+        + f"; the promises themselves begin at {min(r['atoms promised'] for r in rows):.1g} atoms and "
+        f"{min(r['nonzeros promised'] for r in rows):.1g} nonzeros, more than there are rows and features",
         f"planted({n},{d},{m},k,.02), around k=2, eps=.1",
         found,
-        {"needed": rows} | beside({"error with m atoms and k = 2 nonzeros": (follow(problem, 0.3, 1.0, m)[-1]["error"], ours(problem, m, 2))}),
+        {"needed": rows}
+        | beside(
+            {
+                "error with m atoms and k = 2 nonzeros": (
+                    follow(problem, 0.3, 1.0, m)[-1]["error"],
+                    ours(problem, m, 2),
+                )
+            }
+        ),
         {
             "corollary_5": law(
                 {name: [(1 / row["eps"], row[name]) for row in over_eps] for name in ("atoms", "nonzeros")},
                 "1/eps",
                 "needed for gamma* + eps",
-                {f"{name} promised": [(1 / row["eps"], row[f"{name} promised"]) for row in over_eps] for name in ("atoms", "nonzeros")},
+                {
+                    f"{name} promised": [(1 / row["eps"], row[f"{name} promised"]) for row in over_eps]
+                    for name in ("atoms", "nonzeros")
+                },
             )
         },
         {SPARSE: Check(True, "planted"), SPEAKS: met},
@@ -170,17 +202,20 @@ def approximate_corollary_5(quick: bool = False, sign: float = 1.0) -> Evidence:
     paper=PAPER,
     where="Theorem 9",
     says="After t rounds the error is at most gamma* + 16 m Lambda / (beta t), for every t.",
-    sentence="After t iterations of the main loop in the algorithm, the error psi(t) is bounded by gamma* + 16 m Lambda / (beta t). Further, the number of non-zero "
-    "entries in each column of Y' at the end of the algorithm is at most 1/(alpha tau), where tau = eps^2/(k Lambda) as in the algorithm.",
+    sentence="After t iterations of the main loop in the algorithm, the error psi(t) is bounded by gamma* + "
+    "16 m Lambda / (beta t). Further, the number of non-zero entries in each column of Y' at the end of the "
+    "algorithm is at most 1/(alpha tau), where tau = eps^2/(k Lambda) as in the algorithm.",
     assumes=(SPARSE,),
     wrong=Wrong("the mended promise is gamma* + max(eps / 1000, .)", {"slack": 1e-3}),
     literal=True,
 )
 def approximate_theorem_9(quick: bool = False, slack: float = 1.0) -> Evidence:
-    """The plateau x_i = a + delta b_i with gamma* = 0 stops at an error above 0, for all t; with max(eps, .) the bound is kept."""
+    """The plateau x_i = a + delta b_i has gamma* = 0 and stops above 0; with max(eps, .) it is kept."""
     n, delta2, k, bound = 100 if quick else 400, 0.004, 2, 1.0
     plateau = make_plateau(n, delta2).X
-    eps = float(np.sqrt(0.02 * k * bound))  # so that alpha tau = .01 with tau = eps^2 / (k Lambda), alpha = 1/2
+    eps = float(
+        np.sqrt(0.02 * k * bound)
+    )  # so that alpha tau = .01 with tau = eps^2 / (k Lambda), alpha = 1/2
     tau = eps**2 / (k * bound)
     steps = list(peel(plateau, tau, 0.5, n))
     errors = [float(np.sum(r.left**2) / np.sum(plateau**2)) for r in steps]
@@ -189,13 +224,29 @@ def approximate_theorem_9(quick: bool = False, slack: float = 1.0) -> Evidence:
     speaks = 16 * m * bound / (beta * errors[-1])
     return Evidence(
         judge(errors[-1] < 1e-6, mended=[errors[-1] <= slack * eps, most <= 1 / (0.5 * tau)]),
-        f"x_i = a + delta b_i (delta^2 = {delta2}, gamma* = 0) stops after {len(errors)} rounds at {errors[-1]:.4f}, so from t = {speaks:.1g} on the printed bound is "
-        f"broken; with gamma* + max(eps, .) it is kept, eps = {eps:.2f}, and below 1 only from t = {16 * m * bound / beta:.1g} on; at most {most} nonzeros of "
-        f"{1 / (0.5 * tau):.0f}",
+        f"x_i = a + delta b_i (delta^2 = {delta2}, gamma* = 0) stops after {len(errors)} rounds at "
+        f"{errors[-1]:.4f}, so from t = {speaks:.1g} on the printed bound is broken; with gamma* + max(eps, "
+        f".) it is kept, eps = {eps:.2f}, and below 1 only from t = {16 * m * bound / beta:.1g} on; at most "
+        f"{most} nonzeros of {1 / (0.5 * tau):.0f}",
         f"plateau of {n} rows, k = 2, Lambda = 1, alpha tau = .01, with projection",
         {"error at the end": errors[-1], "rounds": float(len(errors))},
-        beside({"error of the plateau": (errors[-1], float(ApproximateDictionaryLearning(2, n_nonzero_coefs=1, random_state=0).fit(plateau).relative_error_))}),
-        {"theorem_9": curves({"plateau": {"error": list(enumerate([1.0, *errors]))}}, "rounds", "relative squared error")},
+        beside(
+            {
+                "error of the plateau": (
+                    errors[-1],
+                    float(
+                        ApproximateDictionaryLearning(2, n_nonzero_coefs=1, random_state=0)
+                        .fit(plateau)
+                        .relative_error_
+                    ),
+                )
+            }
+        ),
+        {
+            "theorem_9": curves(
+                {"plateau": {"error": list(enumerate([1.0, *errors]))}}, "rounds", "relative squared error"
+            )
+        },
         {SPARSE: Check(True, "k = 2, Lambda = 1, gamma* = 0")},
     )
 
@@ -203,18 +254,22 @@ def approximate_theorem_9(quick: bool = False, slack: float = 1.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Theorem 7 and Algorithm 2",
-    says="With outlier columns the algorithm, stopped when the error falls too slowly, gives error gamma* + eps on the others.",
-    sentence="... (c) the matrix N* has at most rho n non-zero columns, and (d) we have ||X - A*Y*||_F^2 <= gamma* ||X||_F^2. ... Then there is an efficient algorithm "
-    "that outputs matrices A', Y', N' such that (a) A' has at most O(m Lambda / beta eps^3) columns, (b) every column of Y' has at most O(k Lambda / alpha eps^2) "
-    "non-zero entries, (c) N' has at most rho n non-zero columns, and (d) ||X - A'Y'||_F^2 <= (gamma* + eps) ||X||_F^2.",
+    says="With outlier columns the algorithm, stopped when the error falls too slowly, gives error gamma* + "
+    "eps on the others.",
+    sentence="... (c) the matrix N* has at most rho n non-zero columns, and (d) we have ||X - A*Y*||_F^2 <= "
+    "gamma* ||X||_F^2. ... Then there is an efficient algorithm that outputs matrices A', Y', N' such that "
+    "(a) A' has at most O(m Lambda / beta eps^3) columns, (b) every column of Y' has at most O(k Lambda / "
+    "alpha eps^2) non-zero entries, (c) N' has at most rho n non-zero columns, and (d) ||X - A'Y'||_F^2 <= "
+    "(gamma* + eps) ||X||_F^2.",
     assumes=(SPARSE, SPEAKS),
     wrong=Wrong("the threshold is 10^7 times too high", {"louder": 1e7}),
     literal=True,
 )
 def approximate_theorem_7(quick: bool = False, louder: float = 1.0) -> Evidence:
-    """Algorithm 2 by its own rule, with the inliers' true Lambda; (d) read with N subtracted, as Definition 3 has it."""
+    """Algorithm 2 by its own rule, with the inliers' true Lambda; (d) with N subtracted (Definition 3)."""
     n, d, m, k, share, eps = (200, 16, 8, 1, 0.2, 0.4) if quick else (500, 32, 24, 2, 0.2, 0.3)
-    rows, mine = [], {}
+    rows: list[dict[str, Any]] = []
+    mine: dict[str, tuple[float, float]] = {}
     for kind in ("dense", "large"):
         for seed in range(2 if quick else 4):
             problem = make_planted_sparse(n, d, m, k, 0.05, outliers=share, kind=kind, random_state=seed)
@@ -222,16 +277,25 @@ def approximate_theorem_7(quick: bool = False, louder: float = 1.0) -> Evidence:
             promise = promises(m, k, bound, eps, power=3)
             least = promise["beta"] * eps**3 / (16 * m * bound)
             ended: list[float] = []
-            path = follow(
-                problem, louder * promise["tau"], promise["alpha"], n, stop=_slow(least, ended)
-            )
+            path = follow(problem, louder * promise["tau"], promise["alpha"], n, stop=_slow(least, ended))
             left = np.sum(path[-1]["left"] ** 2 if path else problem.X**2, axis=1)
             kept = np.sort(left)[: n - int(share * n)].sum()
             inliers = np.sum(problem.X[~problem.outliers] ** 2)
-            row = {"kind": kind, "seed": seed, "trimmed error": float(kept / inliers), "gamma* + eps": true_error(problem) + eps}
-            row |= {"atoms": len(path), "ended by its rule": float(bool(ended)), "atoms promised": promise["atoms"]}
+            row: dict[str, Any] = {
+                "kind": kind,
+                "seed": seed,
+                "trimmed error": float(kept / inliers),
+                "gamma* + eps": true_error(problem) + eps,
+            }
+            row |= {
+                "atoms": len(path),
+                "ended by its rule": float(bool(ended)),
+                "atoms promised": promise["atoms"],
+            }
             rows.append(row | {"nonzeros promised": promise["nonzeros"]})
-        model = ApproximateDictionaryLearning(m, n_nonzero_coefs=k, contamination=share, random_state=0).fit(problem.X)
+        model = ApproximateDictionaryLearning(m, n_nonzero_coefs=k, contamination=share, random_state=0).fit(
+            problem.X
+        )
         trimmed = np.sort(model.outlier_scores_)[: n - int(share * n)].mean()
         mine[f"trimmed error, {kind} outliers"] = (rows[-1]["trimmed error"], float(trimmed))
     met = _speaks(rows, n, d)
@@ -241,9 +305,12 @@ def approximate_theorem_7(quick: bool = False, louder: float = 1.0) -> Evidence:
             all(row["atoms"] <= row["atoms promised"] for row in rows),
             speaks=met.met,
         ),
-        f"trimmed error at most {max(r['trimmed error'] for r in rows):.3f} (eps = {eps}) with {max(r['atoms'] for r in rows)} atoms; {sum(r['ended by its rule'] for r in rows):.0f} of "
-        f"{len(rows)} runs ended by Algorithm 2's rule, the others because no row passed the threshold; {min(r['atoms promised'] for r in rows):.1g} atoms are promised",
-        f"planted({n},{d},{m},{k},.05) with 20 % outliers, the inliers' true Lambda, tau = eps^2/(16 k Lambda), tolerance times ||X||^2",
+        f"trimmed error at most {max(r['trimmed error'] for r in rows):.3f} (eps = {eps}) with "
+        f"{max(r['atoms'] for r in rows)} atoms; {sum(r['ended by its rule'] for r in rows):.0f} of "
+        f"{len(rows)} runs ended by Algorithm 2's rule, the others because no row passed the threshold; "
+        f"{min(r['atoms promised'] for r in rows):.1g} atoms are promised",
+        f"planted({n},{d},{m},{k},.05) with 20 % outliers, the inliers' true Lambda, tau = eps^2/(16 k "
+        "Lambda), tolerance times ||X||^2",
         {"largest trimmed error": max(row["trimmed error"] for row in rows)},
         {"runs": rows} | beside(mine),
         hypotheses={SPARSE: Check(True, "for the inliers"), SPEAKS: met},
@@ -264,14 +331,15 @@ def _slow(least: float, ended: list[float]) -> Any:
 @claim(
     paper=PAPER,
     where="Observation 18",
-    says="Declaring the rho n columns with the largest residuals as outliers gives exactly the trimmed error.",
-    sentence="At any iteration t, the current decomposition (using the current A', Y' and declaring the columns with largest z_i(t) norm as outliers) achieves error "
-    "psi^(t).",
+    says="Declaring the rho n columns with the largest residuals as outliers gives exactly the trimmed "
+    "error.",
+    sentence="At any iteration t, the current decomposition (using the current A', Y' and declaring the "
+    "columns with largest z_i(t) norm as outliers) achieves error psi^(t).",
     assumes=("psi^ is the smallest sum of (1 - rho) n squared residuals",),
     wrong=Wrong("the columns with the smallest residuals are declared outliers", {"largest": False}),
 )
 def approximate_observation_18(quick: bool = False, largest: bool = True) -> Evidence:
-    """The decomposition is built from atoms and least-squares codes on each row's own support, and its error measured."""
+    """The decomposition from atoms and least-squares codes on each row's support, and its error."""
     n, d, m, k, share = 120, 16, 8, 2, 0.2
     worst = 0.0
     for seed in range(2 if quick else 8):
@@ -298,5 +366,7 @@ def approximate_observation_18(quick: bool = False, largest: bool = True) -> Evi
         f"the error of the decomposition and the trimmed error differ by {worst:.0e} of ||X||^2 at most",
         f"planted({n},{d},{m},{k},.05) with 20 % outliers, 12 rounds with projection",
         {"largest difference": worst},
-        hypotheses={"psi^ is the smallest sum of (1 - rho) n squared residuals": Check(True, "its definition")},
+        hypotheses={
+            "psi^ is the smallest sum of (1 - rho) n squared residuals": Check(True, "its definition")
+        },
     )

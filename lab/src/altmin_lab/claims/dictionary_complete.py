@@ -19,10 +19,11 @@ SPARSE = "theta at most 1/5600"
 MANY = "p at least n^2 log n sigma^2 kappa^12 / (theta^2 Gamma) (constant 1)"
 BATCH = "batch at least n / theta^2 (constant 1)"
 THEOREM = (
-    "Suppose Assumption 1 holds with sparsity level theta <= 1/5600, and the initial dictionary A(0) satisfies ||A(0) - A*||_F <= "
-    "O(1/(kappa^6 log n)). Moreover, suppose that the sample size and batch size satisfy p >= Omega(n^2 log n sigma^2 kappa^12 / "
-    "(theta^2 Gamma)) and p~ >= Omega(n/theta^2). Then, with high probability and for some 0 < rho < 1, the iterations of Algorithm 2 "
-    "with zeta = Gamma/2 satisfy: ||A(t) - A*||_F <= rho^t ||A(0) - A*||_F + O(n kappa^6 / (theta sqrt(p)))."
+    "Suppose Assumption 1 holds with sparsity level theta <= 1/5600, and the initial dictionary A(0) "
+    "satisfies ||A(0) - A*||_F <= O(1/(kappa^6 log n)). Moreover, suppose that the sample size and batch "
+    "size satisfy p >= Omega(n^2 log n sigma^2 kappa^12 / (theta^2 Gamma)) and p~ >= Omega(n/theta^2). "
+    "Then, with high probability and for some 0 < rho < 1, the iterations of Algorithm 2 with zeta = "
+    "Gamma/2 satisfy: ||A(t) - A*||_F <= rho^t ||A(0) - A*||_F + O(n kappa^6 / (theta sqrt(p)))."
 )
 
 
@@ -79,10 +80,10 @@ def dictionary_statistical_error(quick: bool = False, off: float = 1.0) -> Evide
     slope = exponent(sizes, printed)
     return Evidence(
         judge(abs(slope + 0.5) < 0.15),
-        f"as printed the error falls as p^{slope:.2f} ({printed[0]:.1e} to {printed[-1]:.1e}); as altmin does it, with the "
-        f"least-squares polish, it is at most {max(mine):.0e} at every p",
-        f"n={n}, theta={theta}, +-1 codes, condition {condition:g}, batches of {batch}, 40 passes, {n_seeds} seeds, "
-        "threshold Gamma/2, D0 by line 4, Frobenius error over the norm of A*",
+        f"as printed the error falls as p^{slope:.2f} ({printed[0]:.1e} to {printed[-1]:.1e}); as altmin "
+        f"does it, with the least-squares polish, it is at most {max(mine):.0e} at every p",
+        f"n={n}, theta={theta}, +-1 codes, condition {condition:g}, batches of {batch}, 40 passes, "
+        f"{n_seeds} seeds, threshold Gamma/2, D0 by line 4, Frobenius error over the norm of A*",
         measured={"exponent": slope, "as altmin does it": max(mine)},
         tables=beside({f"error, p = {p}": (a, b) for p, a, b in zip(sizes, printed, mine, strict=True)}),
         figures={
@@ -127,7 +128,9 @@ def dictionary_theorem_2_rate(quick: bool = False, threshold: float = 0.5) -> Ev
         fit = CompleteDictionaryLearning(init=start).fit(problem.X).components_
         mine[f"error, theta {theta:g}"] = (errors[-1], atom_error(fit, problem.components))
     return Evidence(
-        judge(max(factors.values()) < 369 / 400, all(line[-1][1] < 0.5 * line[0][1] for line in lines.values())),
+        judge(
+            max(factors.values()) < 369 / 400, all(line[-1][1] < 0.5 * line[0][1] for line in lines.values())
+        ),
         "a pass multiplies the error by "
         + ", ".join(f"{v:.2f} ({name})" for name, v in factors.items())
         + " until it meets its floor; the proof has 369/400",
@@ -158,7 +161,7 @@ def dictionary_theorem_2_scaling(
         ends = [errors_of(p, n, theta, condition, seed, 4000, 15)[-1] for seed in range(n_seeds)]
         return float(np.median(ends))
 
-    sweeps = {
+    sweeps: dict[str, dict[float, float]] = {
         "n": {n: floor(n, 2.0, 0.1) for n in (5, 10, 20)},
         "kappa": {c: floor(10, c, 0.1) for c in (1.5, 3.0, 6.0)},
         "1/theta": {1 / t: floor(10, 2.0, t) for t in (0.2, 0.1, 0.05)},
@@ -170,11 +173,18 @@ def dictionary_theorem_2_scaling(
     return Evidence(
         judge(*tests),
         "measured exponents: "
-        + ", ".join(f"{name}^{value:.2f} (at most {power:g})" for (name, value), power in zip(found.items(), powers, strict=True)),
+        + ", ".join(
+            f"{name}^{value:.2f} (at most {power:g})"
+            for (name, value), power in zip(found.items(), powers, strict=True)
+        ),
         f"p={p}, batches of 4000, 15 passes, {n_seeds} seeds, around n=10, kappa=2, theta=.1",
         measured=found,
         tables=beside({"error, kappa = 6": (sweeps["kappa"][6.0], atom_error(fit, problem.components))})
-        | {"floors": [{"over": k, "value": x, "error": y} for k, line in sweeps.items() for x, y in line.items()]},
+        | {
+            "floors": [
+                {"over": k, "value": x, "error": y} for k, line in sweeps.items() for x, y in line.items()
+            ]
+        },
         figures={"theorem_2_scaling": law({k: list(v.items()) for k, v in sweeps.items()}, "value", "error")},
         hypotheses=hypotheses(10, p, 4000, 0.1, 2.0),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from altmin.datasets import make_sparse_dictionary
@@ -25,9 +24,10 @@ def _by_construction() -> Check:
     paper=PAPER,
     where="Lemma 1",
     says="A dictionary within O(1/log n) of the truth, atom by atom, gives the exact support of the codes.",
-    sentence="Consider Y = D* X* where D* is orthogonal and X* are drawn from distributions satisfying Assumption 1. Suppose that "
-    "D satisfies ||D - D*||_{2,inf} <= O(1/log n). Then, with probability at least 1 - 2 exp{log(pn) - C log^2 n} for some "
-    "universal constant C, we have supp(HT_{Gamma/2}(D' Y)) = supp(X*).",
+    sentence="Consider Y = D* X* where D* is orthogonal and X* are drawn from distributions satisfying "
+    "Assumption 1. Suppose that D satisfies ||D - D*||_{2,inf} <= O(1/log n). Then, with probability at "
+    "least 1 - 2 exp{log(pn) - C log^2 n} for some universal constant C, we have supp(HT_{Gamma/2}(D' Y)) = "
+    "supp(X*).",
     assumes=(BOUNDED,),
     wrong=Wrong("the threshold is 1.2 Gamma instead of Gamma/2", {"threshold": 0.6}),
 )
@@ -44,7 +44,9 @@ def dictionary_lemma_1(quick: bool = False, threshold: float = 0.25) -> Evidence
                 problem = make_sparse_dictionary(p, n, density=1 / 144, orthogonal=True, random_state=seed)
                 D = nearby(problem, c / np.log(n), seed)
                 nudge = np.linalg.norm(D - problem.components, axis=1).max()
-                D = nearby(problem, c / np.log(n) * (c / np.log(n)) / nudge, seed)  # largest atom error: c / log n
+                D = nearby(
+                    problem, c / np.log(n) * (c / np.log(n)) / nudge, seed
+                )  # largest atom error: c / log n
                 codes = hard_threshold(problem.X @ D.T, threshold)
                 wrong += int(np.sum((codes != 0) != (problem.codes != 0)))
             line.append((c, wrong / n_seeds))
@@ -70,10 +72,12 @@ def dictionary_lemma_1(quick: bool = False, threshold: float = 0.25) -> Evidence
 @claim(
     paper=PAPER,
     where="Lemma 2",
-    says="One polar factor turns an error of the codes into one of the dictionary that is 6 sqrt(theta) times as large.",
-    sentence="Suppose X* is drawn from distribution satisfying Assumption 1, Y = D* X*, p >= Omega(n/theta^2), and we have an "
-    "approximation X of X* such that ||X - X*||_F / ||X*||_2 <= O(sqrt(theta)), then with high probability we have "
-    "||Polar(Y X') - D*||_F < 6 sqrt(theta) ||X - X*||_F / ||X*||_2.",
+    says="One polar factor turns an error of the codes into one of the dictionary that is 6 sqrt(theta) "
+    "times as large.",
+    sentence="Suppose X* is drawn from distribution satisfying Assumption 1, Y = D* X*, p >= "
+    "Omega(n/theta^2), and we have an approximation X of X* such that ||X - X*||_F / ||X*||_2 <= "
+    "O(sqrt(theta)), then with high probability we have ||Polar(Y X') - D*||_F < 6 sqrt(theta) ||X - X*||_F "
+    "/ ||X*||_2.",
     assumes=(BOUNDED, MANY),
     wrong=Wrong("the codes are those of the neighbouring samples", {"shift": 1}),
 )
@@ -107,9 +111,10 @@ def dictionary_lemma_2(quick: bool = False, shift: int = 0) -> Evidence:
     off = max(row["off the support"] for row in table)
     return Evidence(
         judge(*good, off < 1, mended=good),
-        f"left over right side at most {max(row['on the support'] for row in table):.2f} for errors on the support of X*, "
-        f"{off:.2f} for any error (the proof uses supp X = supp X*, the lemma doesn't say so)",
-        f"n={n}, p = 4n/theta^2, ||X - X*||_F = .3 sqrt(theta) ||X*||_2, random errors and rotations, {n_seeds} seeds",
+        f"left over right side at most {max(row['on the support'] for row in table):.2f} for errors on the "
+        f"support of X*, {off:.2f} for any error (the proof uses supp X = supp X*, the lemma doesn't say so)",
+        f"n={n}, p = 4n/theta^2, ||X - X*||_F = .3 sqrt(theta) ||X*||_2, random errors and rotations, "
+        f"{n_seeds} seeds",
         measured={"on the support": max(row["on the support"] for row in table), "off the support": off},
         tables={"left over right side": table},
         hypotheses={BOUNDED: _by_construction(), MANY: Check(True, "p = 4 n / theta^2")},
@@ -120,8 +125,8 @@ def dictionary_lemma_2(quick: bool = False, shift: int = 0) -> Evidence:
     paper=PAPER,
     where="Lemma 3",
     says="The preconditioner comes within O(kappa^6 / theta sqrt(n/p)) of its limit.",
-    sentence="Under Assumption 1, with high probability we have: ||P(t) - L((A* A*')^-1)'||_2 <= O(kappa^6 / theta sqrt(n / "
-    "(p_1 + t))).",
+    sentence="Under Assumption 1, with high probability we have: ||P(t) - L((A* A*')^-1)'||_2 <= O(kappa^6 / "
+    "theta sqrt(n / (p_1 + t))).",
     assumes=(BOUNDED,),
     wrong=Wrong("theta sigma^2 is misstated by 1.5", {"off": 1.5}),
 )
@@ -140,7 +145,7 @@ def dictionary_lemma_3(quick: bool = False, off: float = 1.0) -> Evidence:
             found.append(np.linalg.norm(P - np.linalg.cholesky(np.linalg.inv(A.T @ A)).T, 2))
         return float(np.median(found))
 
-    sweeps = {
+    sweeps: dict[str, dict[float, float]] = {
         "p": {p: distance(10, p, 3.0, 0.1) for p in (1000, 4000, 16_000, 64_000)},
         "n": {n: distance(n, 8000, 3.0, 0.1) for n in (5, 10, 20, 40)},
         "kappa": {c: distance(10, 8000, c, 0.1) for c in (1.5, 3.0, 6.0, 12.0)},
@@ -152,10 +157,15 @@ def dictionary_lemma_3(quick: bool = False, off: float = 1.0) -> Evidence:
     tests = [found[name] <= most[name] + (0.5 if name == "n" else 0.15) for name in found]
     return Evidence(
         judge(*tests),
-        "measured: " + ", ".join(f"{name}^{value:.2f} (at most {most[name]:g})" for name, value in found.items()),
+        "measured: "
+        + ", ".join(f"{name}^{value:.2f} (at most {most[name]:g})" for name, value in found.items()),
         f"+-1 codes, A* of norm 1, {n_seeds} seeds, around n=10, p=8000, condition 3, theta=.1",
         measured=found,
-        tables={"distances": [{"over": k, "value": x, "distance": y} for k, v in sweeps.items() for x, y in v.items()]},
+        tables={
+            "distances": [
+                {"over": k, "value": x, "distance": y} for k, v in sweeps.items() for x, y in v.items()
+            ]
+        },
         figures={"lemma_3": law({k: list(v.items()) for k, v in sweeps.items()}, "value", "distance of P")},
         hypotheses={BOUNDED: Check(True, "+-1")},
     )
@@ -164,9 +174,11 @@ def dictionary_lemma_3(quick: bool = False, off: float = 1.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Lemma 4",
-    says="With p of the order n/theta^2 the singular values of the codes are within a tenth of sqrt(p theta) sigma.",
-    sentence="For a random matrix X that is drawn from distribution satisfying Assumption 1 and p >= Omega(n/theta^2), we have "
-    "||X||_2 <= 11/10 sqrt(p theta) sigma, sigma_n(X) >= 9/10 sqrt(p theta) sigma, kappa(X) <= 11/9, with high probability.",
+    says="With p of the order n/theta^2 the singular values of the codes are within a tenth of sqrt(p theta) "
+    "sigma.",
+    sentence="For a random matrix X that is drawn from distribution satisfying Assumption 1 and p >= "
+    "Omega(n/theta^2), we have ||X||_2 <= 11/10 sqrt(p theta) sigma, sigma_n(X) >= 9/10 sqrt(p theta) sigma, "
+    "kappa(X) <= 11/9, with high probability.",
     assumes=(BOUNDED, MANY),
     wrong=Wrong("p is of the order n, without 1/theta^2", {"power": 0.0}),
 )
@@ -193,7 +205,9 @@ def dictionary_lemma_4(quick: bool = False, power: float = 2.0) -> Evidence:
     return Evidence(
         judge(worst <= 32.0),
         f"p = {worst:g} n/theta^2 is enough for every theta and n; less for small theta: "
-        + ", ".join(f"{row['smallest constant']:g} at theta {row['theta']}" for row in rows if row["n"] == 20),
+        + ", ".join(
+            f"{row['smallest constant']:g} at theta {row['theta']}" for row in rows if row["n"] == 20
+        ),
         f"+-1 codes, {n_seeds} seeds, constants {', '.join(f'{C:g}' for C in constants)}",
         measured={"largest constant": worst},
         tables={"constants": rows},
@@ -204,10 +218,12 @@ def dictionary_lemma_4(quick: bool = False, power: float = 2.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Lemma 5",
-    says="The polar factor's error is at most the skew part of the codes' error, times kappa^4 / 2, to first order.",
-    sentence="For any matrix X* and Y = D* X* where D* is orthogonal, consider an approximation X to X* such that the normalized "
-    "error matrix E := (X - X*) / ||X*||_2 satisfies: ||E||_F < 1/kappa^2(X*). Then an approximation to D*, obtained by D = "
-    "Polar(Y X'), satisfies: ||D - D*||_F <= kappa(X*)^4 / 2 ||X* E' - E X*'||_F / ||X*||_2 + O(||E||_F^2).",
+    says="The polar factor's error is at most the skew part of the codes' error, times kappa^4 / 2, to first "
+    "order.",
+    sentence="For any matrix X* and Y = D* X* where D* is orthogonal, consider an approximation X to X* such "
+    "that the normalized error matrix E := (X - X*) / ||X*||_2 satisfies: ||E||_F < 1/kappa^2(X*). Then an "
+    "approximation to D*, obtained by D = Polar(Y X'), satisfies: ||D - D*||_F <= kappa(X*)^4 / 2 ||X* E' - "
+    "E X*'||_F / ||X*||_2 + O(||E||_F^2).",
     assumes=("||E||_F below 1/kappa^2",),
     wrong=Wrong("the symmetric part of the error instead of the skew one", {"sign": 1.0}),
 )
@@ -234,11 +250,9 @@ def dictionary_lemma_5(quick: bool = False, sign: float = -1.0) -> Evidence:
             met &= bool(np.linalg.norm(small) < 1 / kappa**2)
     return Evidence(
         judge(max(excess.values()) < 10 * max(excess[1e-1], 1.0), largest <= 1.01),
-        f"at ||E|| = 1e-4/kappa^2 the error is at most {largest:.2f} of the first term; what exceeds it is at most "
-        f"{max(excess.values()):.2g} ||E||^2",
+        f"at ||E|| = 1e-4/kappa^2 the error is at most {largest:.2f} of the first term; what exceeds it is "
+        f"at most {max(excess.values()):.2g} ||E||^2",
         f"n={n}, p={p}, {n_draws} draws, random errors and rotations",
         measured={"over the first term": largest, "excess over ||E||^2": max(excess.values())},
         hypotheses={"||E||_F below 1/kappa^2": Check(met, "at most a tenth of it")},
     )
-
-

@@ -26,10 +26,11 @@ FIRST = "p1 at least n^2 log n sigma^2 kappa^12 / (theta^2 Gamma) (constant 1)"
     paper=PAPER,
     where="Theorem 3",
     says="The statistical error of Algorithm 3 falls as 1/sqrt(p1 + t) as samples arrive.",
-    sentence="Suppose that Assumption 1 holds with the sparsity level theta <= 1/5600, and the initial dictionary A(0) satisfies "
-    "||A(0) - A*||_F <= O(1/(kappa^6 log n)). Moreover, suppose that we have p_1 >= Omega(n^2 log n sigma^2 kappa^12 / (theta^2 "
-    "Gamma)) and p_2 >= Omega(n/theta^2). Then, with high probability and for some 0 < rho < 1, the iterations of Algorithm 3 with "
-    "zeta = Gamma/2 satisfy: ||A(t) - A*||_F <= rho^t ||A(0) - A*||_F + O(n kappa^6 / (theta sqrt(p_1 + t))).",
+    sentence="Suppose that Assumption 1 holds with the sparsity level theta <= 1/5600, and the initial "
+    "dictionary A(0) satisfies ||A(0) - A*||_F <= O(1/(kappa^6 log n)). Moreover, suppose that we have p_1 "
+    ">= Omega(n^2 log n sigma^2 kappa^12 / (theta^2 Gamma)) and p_2 >= Omega(n/theta^2). Then, with high "
+    "probability and for some 0 < rho < 1, the iterations of Algorithm 3 with zeta = Gamma/2 satisfy: ||A(t) "
+    "- A*||_F <= rho^t ||A(0) - A*||_F + O(n kappa^6 / (theta sqrt(p_1 + t))).",
     assumes=(SPARSE, FIRST),
     wrong=Wrong("the preconditioner is never updated", {"update": False}),
     literal=True,
@@ -62,9 +63,10 @@ def dictionary_online_error(quick: bool = False, update: bool = True) -> Evidenc
     least = n**2 * np.log(n) * condition**12 / theta**2
     return Evidence(
         judge(abs(slope + 0.5) < 0.2),
-        f"the error falls as (p1+t)^{slope:.2f}, to {errors[-1]:.1e}; as altmin does it, in blocks with least squares, {max(ours):.0e}",
-        f"n={n}, p1={first}, window {window}, theta={theta}, +-1 codes, condition {condition:g}, {n_seeds} seeds, median of the last "
-        "200 steps, D0 by line 4 of Algorithm 2",
+        f"the error falls as (p1+t)^{slope:.2f}, to {errors[-1]:.1e}; as altmin does it, in blocks with "
+        f"least squares, {max(ours):.0e}",
+        f"n={n}, p1={first}, window {window}, theta={theta}, +-1 codes, condition {condition:g}, {n_seeds} "
+        "seeds, median of the last 200 steps, D0 by line 4 of Algorithm 2",
         measured={"exponent": slope, "as altmin does it": max(ours)},
         tables=beside({"error at the end": (errors[-1], max(ours))})
         | {"error": [{"p1 + t": m, "Algorithm 3": e} for m, e in zip(marks, errors, strict=True)]},
@@ -87,8 +89,9 @@ def dictionary_online_error(quick: bool = False, update: bool = True) -> Evidenc
     paper=PAPER,
     where="Algorithm 5",
     says="The preconditioner can be updated by triangular rank-one updates instead of being recomputed.",
-    sentence="We adapt this triangular rank-one to our setting and present an algorithm that produces P(t) and (Y Y' + y y')^-1 based on "
-    "P(t-1) and (Y Y')^-1 within O(n^2) operations. ... 8: Set L'_jj = sqrt(L_jj^2 - w_j / b).",
+    sentence="We adapt this triangular rank-one to our setting and present an algorithm that produces P(t) "
+    "and (Y Y' + y y')^-1 based on P(t-1) and (Y Y')^-1 within O(n^2) operations. ... 8: Set L'_jj = "
+    "sqrt(L_jj^2 - w_j / b).",
     wrong=Wrong("line 8 as printed in the mended algorithm too", {"mended": False}),
     literal=True,
 )
@@ -119,8 +122,9 @@ def dictionary_rank_one_updates(quick: bool = False, mended: bool = True) -> Evi
     as_meant, ours = _whitening_error(meant[0].T, C), _whitening_error(P, C)
     return Evidence(
         judge(first < 1e-6, mended=[as_meant < 1e-6]),
-        f"as printed, with w_j for w_j^2 in line 8, the factor {'stays right' if first < 1e-6 else 'is lost'} within 50 updates; mended, "
-        f"its whitening error is {as_meant:.0e} after {1000 * blocks:,} updates; updating P alone, as altmin does, {ours:.0e}",
+        "as printed, with w_j for w_j^2 in line 8, the factor "
+        f"{'stays right' if first < 1e-6 else 'is lost'} within 50 updates; mended, its whitening error is "
+        f"{as_meant:.0e} after {1000 * blocks:,} updates; updating P alone, as altmin does, {ours:.0e}",
         f"n={n}, condition 100, {1000 * blocks:,} rank-one updates",
         measured={"as meant": as_meant, "P alone": ours, "as printed, 50 updates": min(first, 1e300)},
         tables=beside({"whitening error": (first, ours), "the same, line 8 mended": (as_meant, ours)}),
@@ -136,9 +140,9 @@ def _whitening_error(factor: Any, C: Any) -> float:
     paper=PAPER,
     where="Section 4, running times",
     says="A step of Algorithm 3 costs the same however many samples there are; K-SVD's cost grows with them.",
-    sentence="For large sample sizes, previous methods like full-batch alternating minimization and KSVD have prohibitively expensive "
-    "runtimes, while the speed and convergence of our mini-batch algorithm 3 is almost unaffected, since its per-iteration cost is "
-    "independent of the sample size p.",
+    sentence="For large sample sizes, previous methods like full-batch alternating minimization and KSVD "
+    "have prohibitively expensive runtimes, while the speed and convergence of our mini-batch algorithm 3 is "
+    "almost unaffected, since its per-iteration cost is independent of the sample size p.",
     wrong=Wrong("the window of Algorithm 3 is the whole data", {"window": 0}),
     literal=True,
 )
@@ -161,11 +165,14 @@ def dictionary_running_times(quick: bool = False, window: int = 500) -> Evidence
     grow = {name: exponent(sizes, values) for name, values in (("Algorithm 3", online), ("K-SVD", sweeps))}
     return Evidence(
         judge(grow["Algorithm 3"] < 0.3, grow["K-SVD"] > 0.6),
-        f"a step of Algorithm 3 grows as p^{grow['Algorithm 3']:.2f}, a sweep of K-SVD as p^{grow['K-SVD']:.2f}; at p = {sizes[-1]} a "
-        f"sweep of K-SVD costs as much as {sweeps[-1] / online[-1]:.0f} steps",
+        f"a step of Algorithm 3 grows as p^{grow['Algorithm 3']:.2f}, a sweep of K-SVD as "
+        f"p^{grow['K-SVD']:.2f}; at p = {sizes[-1]} a sweep of K-SVD costs as much as "
+        f"{sweeps[-1] / online[-1]:.0f} steps",
         f"n={n}, window {window or 'the whole data'}; K-SVD compiled, 3 nonzeros; CPU seconds",
         measured={f"exponent, {name}": value for name, value in grow.items()},
-        tables=beside({f"CPU s for one sample, p = {p}": (a, b) for p, a, b in zip(sizes, online, ours, strict=True)}),
+        tables=beside(
+            {f"CPU s for one sample, p = {p}": (a, b) for p, a, b in zip(sizes, online, ours, strict=True)}
+        ),
         figures={
             "running_times": law(
                 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,10 +36,10 @@ def fitted_error(X: np.ndarray, truth: np.ndarray) -> float:
     paper=PAPER,
     where="Theorem 1",
     says="Near the truth each pass of Algorithm 1 at least halves the errors of dictionary and codes.",
-    sentence="Suppose that Assumption 1 holds with sparsity level theta <= 1/144, and the initial dictionary D(0) satisfies "
-    "||D(0) - D*||_F <= O(1/log n). Moreover, suppose that the sample size satisfies p >= Omega(n/theta^2). Then, with high "
-    "probability, the iterations of Algorithm 1 with zeta = Gamma/2 satisfy: ||D(t) - D*||_F <= (1/2)^t ||D(0) - D*||_F, "
-    "||X(t) - X*||_F <= (1/2)^t ||X(0) - X*||_F.",
+    sentence="Suppose that Assumption 1 holds with sparsity level theta <= 1/144, and the initial dictionary "
+    "D(0) satisfies ||D(0) - D*||_F <= O(1/log n). Moreover, suppose that the sample size satisfies p >= "
+    "Omega(n/theta^2). Then, with high probability, the iterations of Algorithm 1 with zeta = Gamma/2 "
+    "satisfy: ||D(t) - D*||_F <= (1/2)^t ||D(0) - D*||_F, ||X(t) - X*||_F <= (1/2)^t ||X(0) - X*||_F.",
     assumes=(SPARSE, NEAR, MANY),
     wrong=Wrong("the threshold is 0: every code is kept", {"threshold": 0.0}),
     literal=True,
@@ -59,8 +60,8 @@ def dictionary_theorem_1(quick: bool = False, threshold: float = 0.25) -> Eviden
     beyond = [_beyond(t, threshold) for t in (0.05, 0.1, 0.2, 0.3, 0.4)]
     return Evidence(
         judge(worst["D"] <= 0.5, worst["X"] <= 0.5),
-        f"from .25/log n the largest factor of a pass is {worst['D']:.3f} for D and {worst['X']:.3f} for X; from 1/log n "
-        f"{max(row['factor, D'] for row in rows):.2f}; beyond the theorem's theta: "
+        f"from .25/log n the largest factor of a pass is {worst['D']:.3f} for D and {worst['X']:.3f} for X; "
+        f"from 1/log n {max(row['factor, D'] for row in rows):.2f}; beyond the theorem's theta: "
         + ", ".join(f"{row['factor']:.2f} at theta {row['theta']}" for row in beyond),
         "theta=1/144, p = n/theta^2, n = "
         + ", ".join(f"{n} ({k} seeds)" for n, k in sizes)
@@ -95,7 +96,7 @@ def _halving(n: int, theta: float, c: float, n_seeds: int, threshold: float) -> 
         floor = 1e-11 * np.linalg.norm(problem.codes)
         for name, line in lines.items():
             errors = [e for _, e in line]
-            shares = [b / a for a, b in zip(errors, errors[1:], strict=False) if a > floor]
+            shares = [b / a for a, b in pairwise(errors) if a > floor]
             worst[f"factor, {name}"] = max(worst[f"factor, {name}"], *shares)
     return worst
 
@@ -120,9 +121,9 @@ def _warm(Y: np.ndarray, decay: float) -> np.ndarray:
     paper=PAPER,
     where="Figure 2 and Algorithm 4",
     says="With p=100, n=5, theta=.3 the warm-up followed by Algorithm 1 recovers codes and support exactly.",
-    sentence="The plots above show a typical run of Algorithm 1 where p = 100, n = 5 and theta = 0.3. ... The number is 126 "
-    "at the beginning, which is the total number of non-zero entries in X*, and 0 in the end, which indicates the full "
-    "recovery of the support of X*.",
+    sentence="The plots above show a typical run of Algorithm 1 where p = 100, n = 5 and theta = 0.3. ... "
+    "The number is 126 at the beginning, which is the total number of non-zero entries in X*, and 0 in the "
+    "end, which indicates the full recovery of the support of X*.",
     wrong=Wrong("the threshold falls by half in each pass", {"decay": 0.5}),
     literal=True,
 )
@@ -172,14 +173,15 @@ def _figure_2(seed: int, decay: float) -> dict[str, Any]:
     paper=PAPER,
     where="Section 3.4.1",
     says="Tailored starts are not needed: a warm-up with falling thresholds does as well.",
-    sentence="Such initialization can be provided by the initialization scheme introduced in Agarwal et al. (2016) and Arora "
-    "et al. (2015) ... we observed that such tailored initialization schemes are not required in practice, as a simple warm-up "
-    "algorithm with a diminishing threshold would yield a similar performance.",
+    sentence="Such initialization can be provided by the initialization scheme introduced in Agarwal et al. "
+    "(2016) and Arora et al. (2015) ... we observed that such tailored initialization schemes are not "
+    "required in practice, as a simple warm-up algorithm with a diminishing threshold would yield a similar "
+    "performance.",
     wrong=Wrong("the threshold falls by half in each pass", {"decay": 0.5}),
     literal=True,
 )
 def dictionary_starts(quick: bool = False, decay: float = 0.97) -> Evidence:
-    """Share of seeds recovered from the warm-up, from Arora's pairs of samples, from the identity, and by us."""
+    """Share of seeds recovered from the warm-up, Arora's pairs of samples, the identity, and by altmin."""
     n, n_seeds = (10, 4) if quick else (20, 10)
     rows = []
     for theta in (0.05, 0.1, 0.2, 0.3):
@@ -203,9 +205,9 @@ def dictionary_starts(quick: bool = False, decay: float = 0.97) -> Evidence:
     return Evidence(
         judge(means["warm-up"] >= means["pairs of samples"] - 0.05, means["warm-up"] >= 0.8),
         ", ".join(f"{name} {value:.0%}" for name, value in means.items()) + " of the runs recovered exactly",
-        f"n={n}, orthogonal dictionaries, {n_seeds} seeds in each of {len(rows)} cells, beta={decay:g}, each start "
-        "followed by Algorithm 1; Arora et al.'s scheme with 400 pairs and an eigenvalue gap of 2; Agarwal et al.'s "
-        "clustering was not run",
+        f"n={n}, orthogonal dictionaries, {n_seeds} seeds in each of {len(rows)} cells, beta={decay:g}, each "
+        "start followed by Algorithm 1; Arora et al.'s scheme with 400 pairs and an eigenvalue gap of 2; "
+        "Agarwal et al.'s clustering was not run",
         measured=means,
         tables=beside({"share recovered": (means["warm-up"], means["altmin"])})
         | {"share of seeds recovered": rows},

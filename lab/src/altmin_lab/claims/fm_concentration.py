@@ -1,4 +1,4 @@
-"""Lin and Ye 2016, Theorem 4 and Lemmas 5 to 10 and 13: how close a batch's moments come to what they estimate."""
+"""Lin and Ye 2016, Theorem 4, Lemmas 5 to 10 and 13: how close moments come to what they estimate."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def norm(S: NDArray[Any]) -> float:
     return float(np.abs(np.linalg.eigvalsh(S)).max())
 
 
-def typical(statistic: Statistic, n: int, d: int, k: int, mean: float, n_seeds: int, sign: float = 1.0) -> float:
+def typical(
+    statistic: Statistic, n: int, d: int, k: int, mean: float, n_seeds: int, sign: float = 1.0
+) -> float:
     """Root mean square of a statistic over seeds, for ||w|| = ||M|| = 1."""
     found = []
     for seed in range(n_seeds):
@@ -66,11 +68,15 @@ def scaling(
         judge(*tests) if printed is None else judge(*tests, printed, mended=tests),
         more.pop("note", "")
         + "the deviation falls as n^"
-        + f"{found['n']:.2f} and grows as d^{found['d']:.2f} (at most {promised['d']:g}) and k^{found['k']:.2f} "
-        f"(at most {promised['k']:g})",
+        + f"{found['n']:.2f} and grows as d^{found['d']:.2f} (at most {promised['d']:g}) and "
+        f"k^{found['k']:.2f} (at most {promised['k']:g})",
         "root mean square over seeds, equal eigenvalues, ||w|| = ||M|| = 1",
         {f"exponent of {key}": value for key, value in found.items()},
-        {"deviations": [{"over": k, "value": x, "deviation": y} for k, v in sweeps.items() for x, y in v.items()]},
+        {
+            "deviations": [
+                {"over": k, "value": x, "deviation": y} for k, v in sweeps.items() for x, y in v.items()
+            ]
+        },
         {name: law({key: list(line.items()) for key, line in sweeps.items()}, "n, d or k", "deviation")},
         {FIXED: Check(True, "by construction")},
     )
@@ -94,7 +100,9 @@ def fm_lemma_5(quick: bool = False, mean: float = 0.0) -> Evidence:
         return float(abs(values_over(X, M).mean()) - np.trace(M))
 
     negative = typical(as_printed, 4000, 10, 2, mean, 6, sign=-1.0)
-    note = f"with the bars as printed, and a trace of -2, the left side is {negative:.1f} at n = 4000; mended, "
+    note = (
+        f"with the bars as printed, and a trace of -2, the left side is {negative:.1f} at n = 4000; mended, "
+    )
     promised = {"d": 0.0, "k": 0.5}
     return scaling(deviation, quick, mean, promised, "lemma_5", printed=negative < 0.5, note=note)
 
@@ -170,10 +178,11 @@ def fm_lemma_9(quick: bool = False, mean: float = 0.0) -> Evidence:
 @claim(
     paper=PAPER,
     where="Theorem 4",
-    says="A batch's shifted second moment is M to within delta ||M||, delta of the order sqrt(k^3 d / n) at most.",
-    sentence="Suppose x_i are independent standard random Gaussian vectors, M is a fixed symmetric rank k matrix independent of x_i and w is a "
-    "fixed vector. Then with a probability at least 1 - eta, provided n >= C k^3 d / delta^2, || 1/2n A'A(M) - 1/2 tr(M) I - M ||_2 <= delta "
-    "||M||_2.",
+    says="A batch's shifted second moment is M to within delta ||M||, delta of the order sqrt(k^3 d / n) at "
+    "most.",
+    sentence="Suppose x_i are independent standard random Gaussian vectors, M is a fixed symmetric rank k "
+    "matrix independent of x_i and w is a fixed vector. Then with a probability at least 1 - eta, provided n "
+    ">= C k^3 d / delta^2, || 1/2n A'A(M) - 1/2 tr(M) I - M ||_2 <= delta ||M||_2.",
     assumes=(FIXED,),
     wrong=Wrong("tr(M) I is subtracted instead of half of it", {"shift": 1.0}),
 )
@@ -190,13 +199,13 @@ def fm_shifted_rip(quick: bool = False, shift: float = 0.5) -> Evidence:
     paper=PAPER,
     where="Lemma 10",
     says="H1 estimates M* - M plus a multiple of the identity, h2 the trace, h3 the linear part.",
-    sentence="With a probability at least 1 - eta, provided n >= C k^3 d / delta^2, H_1 = M* - M + tr(M* - M) I + O(delta eps_t), h_2 = tr(M* - "
-    "M) + O(delta eps_t), h_3 = w* - w + O(delta eps_t).",
+    sentence="With a probability at least 1 - eta, provided n >= C k^3 d / delta^2, H_1 = M* - M + tr(M* - "
+    "M) I + O(delta eps_t), h_2 = tr(M* - M) + O(delta eps_t), h_3 = w* - w + O(delta eps_t).",
     assumes=(FIXED,),
     wrong=Wrong("three quarters of the trace in the mended form", {"mended": 0.75}),
 )
 def fm_lemma_10(quick: bool = False, mended: float = 0.5) -> Evidence:
-    """With the trace as printed what is left doesn't fall with n; with half of it, as in Algorithm 1, it does."""
+    """With the trace as printed the rest doesn't fall with n; with half of it, as in Algorithm 1, it does."""
     n_seeds = 6 if quick else 30
     sizes = (1000, 4000, 16_000)
 
@@ -216,7 +225,8 @@ def fm_lemma_10(quick: bool = False, mended: float = 0.5) -> Evidence:
     printed, half = (abs(power + 0.5) < 0.15 for power in powers.values())
     return Evidence(
         judge(printed, mended=[half]),
-        f"what is left falls as n^{powers['tr I, as printed']:.2f} as printed and as n^{powers['tr I / 2, mended']:.2f} with half of the trace",
+        f"what is left falls as n^{powers['tr I, as printed']:.2f} as printed and as "
+        f"n^{powers['tr I / 2, mended']:.2f} with half of the trace",
         f"d=15, k=2, {n_seeds} seeds, M(t) = 0, w(t) = 0",
         {f"exponent, {name}": value for name, value in powers.items()},
         figures={"lemma_10": law(lines, "rows n in a batch", "largest of the three deviations")},
@@ -227,17 +237,19 @@ def fm_lemma_10(quick: bool = False, mended: float = 0.5) -> Evidence:
 @claim(
     paper=PAPER,
     where="Lemma 13",
-    says="If M* isn't of rank k, the batch's moments estimate its best rank-k part to within sigma_{k+1} d^2 / sqrt(n).",
-    sentence="M is a fixed rank k matrix. M_perp* != 0 and xi > 0. Then provided n >= C k^3 d / delta^2, with a probability at least 1 - eta, "
-    "|| 1/2n A'A(M* - M) - 1/2 tr(M_k* - M) I - (M_k* - M) ||_2 <= delta ||M_k* - M||_2 + C sigma_{k+1}* d^2 / sqrt(n).",
+    says="If M* isn't of rank k, the batch's moments estimate its best rank-k part to within sigma_{k+1} "
+    "d^2 / sqrt(n).",
+    sentence="M is a fixed rank k matrix. M_perp* != 0 and xi > 0. Then provided n >= C k^3 d / delta^2, "
+    "with a probability at least 1 - eta, || 1/2n A'A(M* - M) - 1/2 tr(M_k* - M) I - (M_k* - M) ||_2 <= "
+    "delta ||M_k* - M||_2 + C sigma_{k+1}* d^2 / sqrt(n).",
     assumes=(FIXED,),
     wrong=Wrong("a quarter of the trace in the mended form", {"share": 0.25}),
 )
 def fm_lemma_13(quick: bool = False, share: float = 0.5) -> Evidence:
-    """M = M_k*, so that the first term vanishes: what is left tends to ||M_perp + tr(M_perp) I / 2||, not to 0."""
+    """M = M_k*, so the first term vanishes: what is left tends to ||M_perp + tr(M_perp) I / 2||, not to 0."""
     d, sizes = 4, (2000, 16_000, 128_000) if quick else (2000, 16_000, 128_000, 1_024_000)
     tail = 0.2
-    _, M, Q = law_of(d, np.array([1.0, tail]), 0)
+    Q = law_of(d, np.array([1.0, tail]), 0)[2]
     rest = tail * np.outer(Q[:, 1], Q[:, 1])
     lines: dict[str, list[tuple[float, float]]] = {"as printed": [], "M* instead of M_k*": []}
     for n in sizes:
@@ -258,8 +270,9 @@ def fm_lemma_13(quick: bool = False, share: float = 0.5) -> Evidence:
     speaks = next(n for n in 4 ** np.arange(40) if tail * d**2 / np.sqrt(n) < tail)
     return Evidence(
         judge(printed, mended=mended),
-        f"as printed the left side stays at {lines['as printed'][-1][1]:.2f} while the bound falls to {bound[-1][1]:.1e} (with constant 1 it says "
-        f"something from n = {speaks} on): the mean of the tail was left out; with M* for M_k* it falls as n^{powers['M* instead of M_k*']:.2f}",
+        f"as printed the left side stays at {lines['as printed'][-1][1]:.2f} while the bound falls to "
+        f"{bound[-1][1]:.1e} (with constant 1 it says something from n = {speaks} on): the mean of the tail "
+        f"was left out; with M* for M_k* it falls as n^{powers['M* instead of M_k*']:.2f}",
         f"d={d}, k=1, sigma_2 = {tail}, M = M_k*, 4 seeds",
         {f"exponent, {name}": value for name, value in powers.items()},
         figures={"lemma_13": law(lines, "rows n in a batch", "left side", {"bound, constant 1": bound})},

@@ -90,9 +90,7 @@ def fm_uci_tables(quick: bool = False, finish: Finish = as_found) -> Evidence:
     )
 
 
-def _one_table(
-    name: str, X: NDArray[Any], y: NDArray[Any], quick: bool, finish: Finish
-) -> dict[str, Any]:
+def _one_table(name: str, X: NDArray[Any], y: NDArray[Any], quick: bool, finish: Finish) -> dict[str, Any]:
     from sklearn.ensemble import HistGradientBoostingRegressor
     from sklearn.linear_model import Ridge
     from sklearn.model_selection import KFold
@@ -140,7 +138,8 @@ def _machines(
 @claim(
     paper="beyond",
     where="MovieLens latest-small",
-    says="One-hot ratings are learned as well as by another library's machine, and genres help films with few ratings.",
+    says="One-hot ratings are learned as well as by another library's machine, and genres help films with "
+    "few ratings.",
     wrong=SHUFFLED,
     data=True,
 )
@@ -189,8 +188,8 @@ def fm_movielens(quick: bool = False, finish: Finish = as_found) -> Evidence:
         f"RMSE {ours['ids']['RMSE']:.4f} with ids, {ours['ids and genres']['RMSE']:.4f} with genres "
         f"({other} {peer['ids']:.4f}, {peer['ids and genres']:.4f}); "
         f"genres lower that of films with at most 3 ratings by {gain:.4f}",
-        f"80/20 random split, rank 8; altmin with its own ridge; fastFM with ridge (2, 15) and {sweeps} sweeps, myFM "
-        f"with {2 * sweeps} samples and its own priors",
+        f"80/20 random split, rank 8; altmin with its own ridge; fastFM with ridge (2, 15) and {sweeps} "
+        f"sweeps, myFM with {2 * sweeps} samples and its own priors",
         {"ids": ours["ids"]["RMSE"], "ids and genres": ours["ids and genres"]["RMSE"]},
         {"RMSE": rows},
     )

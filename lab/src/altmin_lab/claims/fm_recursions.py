@@ -26,7 +26,7 @@ def _basis(truth: Array, alpha: float, rng: np.random.Generator) -> Array:
 
 
 def _perturbations(rng: np.random.Generator, truth: Array, U: Array, weakest: float) -> list[Array]:
-    """Symmetric matrices of norm 1: random ones, and two that push the weakest direction out of the true span."""
+    """Symmetric matrices of norm 1: a random one, and two that push the weakest direction out of the span."""
     d = len(truth)
     S = rng.standard_normal((d, d))
     outward = U[:, 0] - truth @ (truth.T @ U[:, 0])
@@ -35,11 +35,13 @@ def _perturbations(rng: np.random.Generator, truth: Array, U: Array, weakest: fl
     out = out - truth @ (truth.T @ out)
     out /= np.linalg.norm(out)
     mixed = 0.98 * np.outer(v, v) * -np.sign(weakest) + 0.19 * (np.outer(out, v) + np.outer(v, out))
-    return [E / np.abs(np.linalg.eigvalsh(E)).max() for E in (S + S.T, mixed, np.outer(out, v) + np.outer(v, out))]
+    return [
+        E / np.abs(np.linalg.eigvalsh(E)).max() for E in (S + S.T, mixed, np.outer(out, v) + np.outer(v, out))
+    ]
 
 
 def _step(M: Array, E: Array, U: Array, best: Array, truth: Array) -> tuple[float, float]:
-    """tan of the new angle and ||M_k* - M|| after one step with the operator M* + E."""
+    """Tan of the new angle and ||M_k* - M|| after one step with the operator M* + E."""
     operator = M + E
     new = np.linalg.qr(operator @ U)[0]
     half = new @ (new.T @ operator)
@@ -78,8 +80,9 @@ def _worst(
     paper=PAPER,
     where="Lemma 11",
     says="One batch brings the angle, w and M within multiples of delta times the previous error.",
-    sentence="Under the same settings of Theorem 1, suppose alpha_t <= 2, delta eps_t <= 4 sqrt(5) sigma_k*, then alpha_{t+1} <= 4 sqrt(5) delta "
-    "(beta_t + gamma_t) / sigma_k*, beta_{t+1} <= delta (beta_t + gamma_t), gamma_{t+1} <= alpha_{t+1} ||M*||_2 + 2 delta (beta_t + gamma_t).",
+    sentence="Under the same settings of Theorem 1, suppose alpha_t <= 2, delta eps_t <= 4 sqrt(5) sigma_k*, "
+    "then alpha_{t+1} <= 4 sqrt(5) delta (beta_t + gamma_t) / sigma_k*, beta_{t+1} <= delta (beta_t + "
+    "gamma_t), gamma_{t+1} <= alpha_{t+1} ||M*||_2 + 2 delta (beta_t + gamma_t).",
     assumes=("alpha_t at most 2", "delta eps_t at most 4 sqrt(5) sigma_k, as printed"),
     wrong=Wrong("the mended condition allows delta eps_t up to sigma_k / 2", {"edge": 0.5}),
 )
@@ -94,9 +97,11 @@ def fm_lemma_11(quick: bool = False, edge: float = 1 / (4 * np.sqrt(5))) -> Evid
     worst = max(max(row["alpha"], row["gamma"]) for row in wide)
     return Evidence(
         judge(all(good), all(printed), mended=good),
-        f"under the proof's condition, sigma_k / (4 sqrt 5), both sides' ratio is at most {max(row['alpha'] for row in kept):.2f} for the angle and "
-        f"{max(row['gamma'] for row in kept):.2f} for M; within the printed one, 4 sqrt(5) sigma_k, {worst:.0f}",
-        f"d=12, k=3, eigenvalues 1, -.6, .4, angles up to tan 2, {n_draws} draws of random and adversarial perturbations",
+        "under the proof's condition, sigma_k / (4 sqrt 5), both sides' ratio is at most "
+        f"{max(row['alpha'] for row in kept):.2f} for the angle and {max(row['gamma'] for row in kept):.2f} "
+        f"for M; within the printed one, 4 sqrt(5) sigma_k, {worst:.0f}",
+        f"d=12, k=3, eigenvalues 1, -.6, .4, angles up to tan 2, {n_draws} draws of random and adversarial "
+        "perturbations",
         {"mended": max(max(row["alpha"], row["gamma"]) for row in kept), "as printed": worst},
         {"under the proof's condition": kept, "under the printed condition": wide},
         {
@@ -117,15 +122,17 @@ def fm_lemma_11(quick: bool = False, edge: float = 1 / (4 * np.sqrt(5))) -> Evid
 @claim(
     paper=PAPER,
     where="Lemma 12",
-    says="Singular vectors of a perturbed matrix turn by an angle with sine 2 eps / (sigma_k - sigma_{k+1}) at most.",
-    sentence="Denote U and U~ as the top-k left singular vectors of M and M~ = M + O(eps) respectively. The i-th singular value of M is sigma_i. "
-    "Suppose that eps <= (sigma_k - sigma_{k+1}) / 4. Then the largest canonical angle between U and U~, denoted as theta(U, U~), is bounded by sin "
-    "theta(U, U~) <= 2 eps / (sigma_k - sigma_{k+1}).",
+    says="Singular vectors of a perturbed matrix turn by an angle with sine 2 eps / (sigma_k - sigma_{k+1}) "
+    "at most.",
+    sentence="Denote U and U~ as the top-k left singular vectors of M and M~ = M + O(eps) respectively. The "
+    "i-th singular value of M is sigma_i. Suppose that eps <= (sigma_k - sigma_{k+1}) / 4. Then the largest "
+    "canonical angle between U and U~, denoted as theta(U, U~), is bounded by sin theta(U, U~) <= 2 eps / "
+    "(sigma_k - sigma_{k+1}).",
     assumes=("eps at most a quarter of the gap",),
     wrong=Wrong("two steps of the power method instead of singular vectors", {"exact": False}),
 )
 def fm_lemma_12(quick: bool = False, exact: bool = True) -> Evidence:
-    """Random perturbations, and the one that turns the weakest kept direction towards the strongest left out."""
+    """Random perturbations, and those that turn the weakest kept direction to the strongest left out."""
     d, k, n_draws = 10, 3, 60 if quick else 600
     points, worst = [], 0.0
     for seed in range(n_draws):
@@ -162,10 +169,12 @@ def _top(S: Array, k: int) -> Array:
 @claim(
     paper=PAPER,
     where="Lemma 14",
-    says="The same for M* that isn't of rank k: the old angle stays with the factor rho = 2 sigma_{k+1} / (sigma_k + sigma_{k+1}).",
-    sentence="Define rho = 2 sigma_{k+1}* / (sigma_k* + sigma_{k+1}*). Suppose that at any step i, alpha_i <= 2. When provided 4 sqrt(5) (delta eps_t + "
-    "r) <= sigma_k* - sigma_{k+1}*, alpha_{t+1} <= rho alpha_t + 4 sqrt(5) / (sigma_k* + sigma_{k+1}*) delta eps_t + 4 sqrt(5) / (sigma_k* + "
-    "sigma_{k+1}*) r, beta_{t+1} <= delta eps_t + r, gamma_{t+1} <= alpha_{t+1} ||M*||_2 + 2 delta eps_t + 2 r.",
+    says="The same for M* that isn't of rank k: the old angle stays with the factor rho = 2 sigma_{k+1} / "
+    "(sigma_k + sigma_{k+1}).",
+    sentence="Define rho = 2 sigma_{k+1}* / (sigma_k* + sigma_{k+1}*). Suppose that at any step i, alpha_i "
+    "<= 2. When provided 4 sqrt(5) (delta eps_t + r) <= sigma_k* - sigma_{k+1}*, alpha_{t+1} <= rho alpha_t "
+    "+ 4 sqrt(5) / (sigma_k* + sigma_{k+1}*) delta eps_t + 4 sqrt(5) / (sigma_k* + sigma_{k+1}*) r, "
+    "beta_{t+1} <= delta eps_t + r, gamma_{t+1} <= alpha_{t+1} ||M*||_2 + 2 delta eps_t + 2 r.",
     assumes=("alpha_i at most 2", "4 sqrt(5) (delta eps_t + r) at most sigma_k - sigma_{k+1}"),
     wrong=Wrong("a bound that forgets the old angle: rho = 0", {"memory": 0.0}),
 )
@@ -178,11 +187,14 @@ def fm_lemma_14(quick: bool = False, memory: float = 1.0) -> Evidence:
     return Evidence(
         judge(alpha <= 1 + 1e-9, gamma <= 1 + 1e-9),
         f"left over right side at most {alpha:.2f} for the angle, {gamma:.2f} for M",
-        f"d=12, k=2, eigenvalues 1, -.6 | .3, -.2, .1, angles up to tan 2, {n_draws} draws of random and adversarial perturbations",
+        f"d=12, k=2, eigenvalues 1, -.6 | .3, -.2, .1, angles up to tan 2, {n_draws} draws of random and "
+        "adversarial perturbations",
         {"angle": alpha, "M": gamma},
         {"ratios": rows},
         hypotheses={
             "alpha_i at most 2": Check(True, "0, .5 and 2"),
-            "4 sqrt(5) (delta eps_t + r) at most sigma_k - sigma_{k+1}": Check(True, f"up to {edge:.3f} of the gap"),
+            "4 sqrt(5) (delta eps_t + r) at most sigma_k - sigma_{k+1}": Check(
+                True, f"up to {edge:.3f} of the gap"
+            ),
         },
     )

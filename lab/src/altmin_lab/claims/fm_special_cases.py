@@ -20,15 +20,16 @@ from altmin_lab.literal_machine import gaussian_batches, law_of, one_pass
 from altmin_lab.sabotage import as_found, shuffled
 
 SENTENCE = (
-    "As special cases of gFM, our framework can be applied to symmetric or asymmetric rank-one matrix sensing problems, such as inductive matrix "
-    "completion and phase retrieval."
+    "As special cases of gFM, our framework can be applied to symmetric or asymmetric rank-one matrix "
+    "sensing problems, such as inductive matrix completion and phase retrieval."
 )
 
 
 @claim(
     paper=PAPER,
     where="Section 2.1 (symmetric sensing)",
-    says="With w* = 0 the machine is symmetric rank-one sensing, y = x'Mx, and is solved at the same linear rate.",
+    says="With w* = 0 the machine is symmetric rank-one sensing, y = x'Mx, and is solved at the same "
+    "linear rate.",
     sentence="When w* = 0, gFM is equal to the symmetric rank-one matrix sensing problem. ... " + SENTENCE,
     assumes=("standard Gaussian designs, M* symmetric of rank k",),
     wrong=Wrong("the whole of h2 is subtracted, as in Lemma 10, instead of half of it", {"shift": 1.0}),
@@ -57,7 +58,11 @@ def fm_symmetric(quick: bool = False, shift: float = 0.5) -> Evidence:
         f"d={d}, k={k}, batches of 20kd rows, one seed",
         {f"rate, {name}": value for name, value in rates.items()},
         beside(mine),
-        {"symmetric": curves({"w* = 0": {k: list(enumerate(v, 1)) for k, v in lines.items()}}, "batch", "error")},
+        {
+            "symmetric": curves(
+                {"w* = 0": {k: list(enumerate(v, 1)) for k, v in lines.items()}}, "batch", "error"
+            )
+        },
         {"standard Gaussian designs, M* symmetric of rank k": Check(True, "by construction")},
     )
 
@@ -66,7 +71,8 @@ def fm_symmetric(quick: bool = False, shift: float = 0.5) -> Evidence:
     paper=PAPER,
     where="Section 1 and 4 (asymmetric sensing)",
     says="The framework covers y = u'Mv, inductive matrix completion.",
-    sentence="An asymmetric rank-one matrix sensing operator is clearly CI-RIP due to the independency between left/right design vectors. ... " + SENTENCE,
+    sentence="An asymmetric rank-one matrix sensing operator is clearly CI-RIP due to the independency "
+    "between left/right design vectors. ... " + SENTENCE,
     wrong=Wrong("the measurements are shuffled", {"finish": shuffled}),
 )
 def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[Any]] = as_found) -> Evidence:
@@ -97,8 +103,8 @@ def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[
     )
     return Evidence(
         judge(rows[-1]["error"] < 1e-6, white < 1e-8),
-        f"rates {', '.join(format(row['rate'], '.2f') for row in rows)} for c = 5, 10, 20; correlated binary "
-        f"features: error {raw:.1e} raw, {white:.1e} whitened",
+        f"rates {', '.join(format(row['rate'], '.2f') for row in rows)} for c = 5, 10, 20; correlated "
+        f"binary features: error {raw:.1e} raw, {white:.1e} whitened",
         f"{d1} x {d2}, k={k}, one seed",
         {"error, c = 20": rows[-1]["error"], "binary, raw": raw, "binary, whitened": white},
         {"rates": rows},
@@ -109,10 +115,13 @@ def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[
     paper=PAPER,
     where="Section 1 (phase retrieval)",
     says="Phase retrieval is the special case M = ss', and is solved.",
-    sentence="In a special case when the target matrix is of rank one, the problem is called \"phase retrieval\". ... " + SENTENCE,
+    sentence="In a special case when the target matrix is of rank one, the problem is called "
+    "phase retrieval. ... " + SENTENCE,
     wrong=Wrong("the entries of the signals found are shuffled", {"finish": shuffled}),
 )
-def fm_phase_retrieval(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[Any]] = as_found) -> Evidence:
+def fm_phase_retrieval(
+    quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[Any]] = as_found
+) -> Evidence:
     """Share of signals recovered over N/d: one-pass reused, altmin's polish, Wirtinger flow, AltMinPhase."""
     d, seeds = (30, 4) if quick else (100, 10)
     rows = []

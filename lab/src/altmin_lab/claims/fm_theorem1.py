@@ -18,15 +18,24 @@ PRINTED: dict[str, Any] = {"step": 1.0, "fit_intercept": False, "moments": "gaus
 GAUSSIAN = "standard Gaussian features, M* of rank k, no noise"
 ENOUGH = "n at least (4 sqrt 5 sigma_1/sigma_k + 3)^2 k^3 d / delta^2 (constant 1)"
 THEOREM = (
-    "Suppose x_i's are independently sampled from the standard Gaussian distribution. M* is a rank k matrix. The noise xi = 0. Then with a "
-    "probability at least 1 - eta, there exists a constant C and a constant delta < 1 such that ||w* - w(t)||_2 + ||M* - M(t)||_2 <= delta^t "
-    "(||w*||_2 + ||M*||_2) provided n >= C (4 sqrt(5) sigma_1*/sigma_k* + 3)^2 k^3 d / delta^2, delta <= (4 sqrt(5) sigma_1*/sigma_k* + 3) "
-    "sigma_k* / (4 sqrt(5) sigma_1* + 3 sigma_k* + 4 sqrt(5) ||w*||_2^2)."
+    "Suppose x_i's are independently sampled from the standard Gaussian distribution. M* is a rank k "
+    "matrix. The noise xi = 0. Then with a probability at least 1 - eta, there exists a constant C and a "
+    "constant delta < 1 such that ||w* - w(t)||_2 + ||M* - M(t)||_2 <= delta^t (||w*||_2 + ||M*||_2) "
+    "provided n >= C (4 sqrt(5) sigma_1*/sigma_k* + 3)^2 k^3 d / delta^2, delta <= (4 sqrt(5) "
+    "sigma_1*/sigma_k* + 3) sigma_k* / (4 sqrt(5) sigma_1* + 3 sigma_k* + 4 sqrt(5) ||w*||_2^2)."
 )
 
 
 def printed_errors(
-    d: int, k: int, n: int, n_batches: int, seed: int, *, condition: float = 1.0, norm: float = 1.0, **how: Any
+    d: int,
+    k: int,
+    n: int,
+    n_batches: int,
+    seed: int,
+    *,
+    condition: float = 1.0,
+    norm: float = 1.0,
+    **how: Any,
 ) -> list[float]:
     """Errors of the printed algorithm: before it, and after each batch."""
     values = np.geomspace(1.0, 1.0 / condition, k) * np.where(np.arange(k) % 2, -1.0, 1.0)
@@ -70,19 +79,23 @@ def fm_linear_convergence(quick: bool = False, shift: float = 0.5) -> Evidence:
     d, k, seeds, n_batches = (40, 3, 3, 22) if quick else (100, 3, 10, 25)
     n = 20 * k * d
     runs = [printed_errors(d, k, n, n_batches, seed, shift=shift) for seed in range(seeds)]
-    delta = max((e / run[0]) ** (1 / t) for run in runs for t, e in enumerate(run) if t and (e > 1e-12 or t < 3))
+    delta = max(
+        (e / run[0]) ** (1 / t) for run in runs for t, e in enumerate(run) if t and (e > 1e-12 or t < 3)
+    )
     last = max(run[-1] for run in runs)
     asked = (4 * np.sqrt(5) + 3) ** 2 * k**3 * d / min(delta, 1.0) ** 2
     return Evidence(
         judge(delta < 1, last < 1e-8),
-        f"||w* - w|| + ||M* - M|| is at most delta^t of what it was with delta = {delta:.2f}, in every batch of {seeds} seeds; {last:.0e} after "
-        f"{n_batches} batches",
+        f"||w* - w|| + ||M* - M|| is at most delta^t of what it was with delta = {delta:.2f}, in every "
+        f"batch of {seeds} seeds; {last:.0e} after {n_batches} batches",
         f"d={d}, k={k}, eigenvalues of both signs, batches of 20kd Gaussian rows",
         {"delta": delta, "last error": last},
         tables=beside({"error at the end": (last, our_error(d, k, n, n_batches, 0))}),
         figures={
             "convergence": curves(
-                {"as printed": {f"seed {s}": list(enumerate(run)) for s, run in enumerate(runs[:4])}}, "batch", "error"
+                {"as printed": {f"seed {s}": list(enumerate(run)) for s, run in enumerate(runs[:4])}},
+                "batch",
+                "error",
             )
         },
         hypotheses={GAUSSIAN: gaussian_check(k), ENOUGH: Check(n >= asked, f"n {n}, asked for {asked:.1g}")},
@@ -106,7 +119,9 @@ def fm_rate_against_batch_size(quick: bool = False, shift: float = 0.5) -> Evide
         for c in (10, 20, 40, 80):
             n = c * k * d
             found = rate(printed_errors(d, k, n, n_batches, 0, shift=shift)[2:], 1e-11)
-            rows.append({"k": k, "n / (k d)": c, "rate": found, "sqrt((k+2.6)d/n)": float(np.sqrt((k + 2.6) * d / n))})
+            rows.append(
+                {"k": k, "n / (k d)": c, "rate": found, "sqrt((k+2.6)d/n)": float(np.sqrt((k + 2.6) * d / n))}
+            )
     finite = [row for row in rows if np.isfinite(row["rate"]) and row["rate"] > 0]
     powers = {}
     for k in sorted({row["k"] for row in finite}):
@@ -117,13 +132,25 @@ def fm_rate_against_batch_size(quick: bool = False, shift: float = 0.5) -> Evide
         judge(len(finite) == len(rows), all(abs(power + 0.5) < 0.15 for power in powers.values())),
         "the rate falls as n to the power "
         + ", ".join(f"{power:.2f} (k = {k})" for k, power in powers.items())
-        + f"; sqrt((k + 2.6) d / n) predicts every rate within a factor of {np.exp(max(off, default=np.inf)):.2f}",
+        + "; sqrt((k + 2.6) d / n) predicts every rate within a factor of "
+        f"{np.exp(max(off, default=np.inf)):.2f}",
         f"d={d}, one seed, batches of c k d rows",
         {f"exponent, k {k}": power for k, power in powers.items()},
-        {"rates": rows} | beside({"error at n = 20kd, k = 2": (printed_errors(d, 2, 40 * d, n_batches, 0)[-1], our_error(d, 2, 40 * d, n_batches, 0))}),
+        {"rates": rows}
+        | beside(
+            {
+                "error at n = 20kd, k = 2": (
+                    printed_errors(d, 2, 40 * d, n_batches, 0)[-1],
+                    our_error(d, 2, 40 * d, n_batches, 0),
+                )
+            }
+        ),
         figures={
             "rates": law(
-                {f"k {k}": [(r["n / (k d)"] * k * d, r["rate"]) for r in finite if r["k"] == k] for k in powers},
+                {
+                    f"k {k}": [(r["n / (k d)"] * k * d, r["rate"]) for r in finite if r["k"] == k]
+                    for k in powers
+                },
                 "rows n in a batch",
                 "rate",
                 {"1/sqrt(n)": [(x * d, 0.9 * (x / 10) ** -0.5) for x in (10, 320)]},
@@ -136,14 +163,16 @@ def fm_rate_against_batch_size(quick: bool = False, shift: float = 0.5) -> Evide
 @claim(
     paper=PAPER,
     where="Theorem 1, sigma_1/sigma_k and ||w||",
-    says="With (sigma_1/sigma_k)^2 k^3 d rows in a batch the rate stays below a constant, however ill-conditioned M is.",
-    sentence="The largest allowed delta is bounded by O(1/(||M*||_2 + ||w*||_2)). The sampling complexity is O((sigma_1*/sigma_k*)^2 k^3 d).",
+    says="With (sigma_1/sigma_k)^2 k^3 d rows in a batch the rate stays below a constant, however "
+    "ill-conditioned M is.",
+    sentence="The largest allowed delta is bounded by O(1/(||M*||_2 + ||w*||_2)). The sampling complexity "
+    "is O((sigma_1*/sigma_k*)^2 k^3 d).",
     assumes=(GAUSSIAN,),
     wrong=Wrong("the whole of h2 is subtracted, as in Lemma 10, instead of half of it", {"shift": 1.0}),
     literal=True,
 )
 def fm_condition_number(quick: bool = False, shift: float = 0.5) -> Evidence:
-    """A sufficient condition: judged by whether it suffices. That fewer rows do as well is shown beside it."""
+    """A sufficient condition, judged by whether it suffices; that fewer rows do too is shown beside it."""
     d, k, n_batches = (20, 2, 14) if quick else (40, 3, 16)
     rows: list[dict[str, Any]] = []
     for condition in (1.0, 3.0, 10.0):
@@ -160,7 +189,8 @@ def fm_condition_number(quick: bool = False, shift: float = 0.5) -> Evidence:
     printed = printed_errors(d, k, 20 * k * d, n_batches, 1, condition=10.0, norm=10.0)[-1]
     return Evidence(
         judge(max(rates) < 0.7),
-        f"with the rows that are asked for the rate is at most {max(rates):.2f}; with 20kd rows, whatever the condition, {max(fewer):.2f}"
+        f"with the rows that are asked for the rate is at most {max(rates):.2f}; with 20kd rows, whatever "
+        f"the condition, {max(fewer):.2f}"
         + (": the condition suffices and isn't needed" if max(*rates, *fewer) < 0.7 else ""),
         f"d={d}, k={k}, one seed, batches of 2 (sigma_1/sigma_k)^2 k^3 d rows, 20kd at least",
         {"largest rate": max(rates), "largest rate with 20kd rows": max(fewer)},
@@ -173,7 +203,8 @@ def fm_condition_number(quick: bool = False, shift: float = 0.5) -> Evidence:
     paper=PAPER,
     where="Theorem 1, sample complexity",
     says="O(k^3 d log(1/eps)) rows in all are enough for an error of eps.",
-    sentence="By theorem 1, gFM achieves eps recovery error after retrieving nT = O(k^3 d log((||w*||_2 + ||M*||_2)/eps)) instances.",
+    sentence="By theorem 1, gFM achieves eps recovery error after retrieving nT = O(k^3 d log((||w*||_2 + "
+    "||M*||_2)/eps)) instances.",
     assumes=(GAUSSIAN,),
     wrong=Wrong("batches of k d / 2 rows instead of k^3 d", {"power": 0.0}),
     literal=True,
@@ -194,11 +225,20 @@ def fm_sample_complexity(quick: bool = False, power: float = 3.0) -> Evidence:
     least = {k: _least(d, k) for k in (1, 3)}
     return Evidence(
         judge(max(shares) < 40, max(shares) < 6 * min(shares)),
-        f"rows needed: {min(shares):.1f} to {max(shares):.1f} times k^3 d log(1/eps), for all k and eps; what converges at all: from "
+        f"rows needed: {min(shares):.1f} to {max(shares):.1f} times k^3 d log(1/eps), for all k and eps; "
+        "what converges at all: from "
         + ", ".join(f"{c:g} k d rows in a batch on (k = {k})" for k, c in least.items()),
         f"d={d}, batches of 8 k^3 d rows, one seed",
         {"largest constant": max(shares), "smallest constant": min(shares)},
-        {"rows": rows} | beside({"error with 2kd rows in a batch, k = 3": (printed_errors(d, 3, 6 * d, 40, 0)[-1], our_error(d, 3, 6 * d, 40, 0))}),
+        {"rows": rows}
+        | beside(
+            {
+                "error with 2kd rows in a batch, k = 3": (
+                    printed_errors(d, 3, 6 * d, 40, 0)[-1],
+                    our_error(d, 3, 6 * d, 40, 0),
+                )
+            }
+        ),
         hypotheses={GAUSSIAN: gaussian_check(4)},
     )
 

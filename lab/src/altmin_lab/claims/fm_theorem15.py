@@ -24,16 +24,26 @@ def _constants(values: Any, k: int) -> dict[str, float]:
     sizes = np.abs(values)
     weak, tail = float(sizes[k - 1]), float(sizes[k]) if len(sizes) > k else 0.0
     rho, c = 2 * tail / (weak + tail), 4 * np.sqrt(5) / (weak + tail)
-    return {"rho": rho, "c": c, "b": 3 + c * float(sizes[0]), "q": (1 + rho) / 2, "gap": weak - tail, "tail": tail}
+    return {
+        "rho": rho,
+        "c": c,
+        "b": 3 + c * float(sizes[0]),
+        "q": (1 + rho) / 2,
+        "gap": weak - tail,
+        "tail": tail,
+    }
 
 
 @claim(
     paper=PAPER,
     where="Theorem 15",
-    says="With noise or a tail the angle and the error contract by q = (1 + rho)/2 in each batch, down to a multiple of r.",
-    sentence="Then for any t >= 0, alpha_t + 2 c delta eps_t <= q^t (2 - (1 + rho) c r / (1 - q)) + (1 + rho) c r / (1 - q), provided delta <= min{(1 - "
-    "rho) / (4 rho sigma_1* c), rho / (2b)}, (2 + c (sigma_k* - sigma_{k+1}*)) delta eps_0 + r <= (sigma_k* - sigma_{k+1}*), 4 sqrt(5) (4 + 2c (sigma_k* - "
-    "sigma_{k+1}*)) delta eps_0 + 4 sqrt(5) (4 + (sigma_k* - sigma_{k+1}*)) r <= (sigma_k* - sigma_{k+1}*)^2.",
+    says="With noise or a tail the angle and the error contract by q = (1 + rho)/2 in each batch, down to a "
+    "multiple of r.",
+    sentence="Then for any t >= 0, alpha_t + 2 c delta eps_t <= q^t (2 - (1 + rho) c r / (1 - q)) + (1 + "
+    "rho) c r / (1 - q), provided delta <= min{(1 - rho) / (4 rho sigma_1* c), rho / (2b)}, (2 + c "
+    "(sigma_k* - sigma_{k+1}*)) delta eps_0 + r <= (sigma_k* - sigma_{k+1}*), 4 sqrt(5) (4 + 2c (sigma_k* - "
+    "sigma_{k+1}*)) delta eps_0 + 4 sqrt(5) (4 + (sigma_k* - sigma_{k+1}*)) r <= (sigma_k* - "
+    "sigma_{k+1}*)^2.",
     assumes=(SMALL, QUIET),
     wrong=Wrong("the start takes the last singular vectors instead of the first", {"top": False}),
     literal=True,
@@ -60,14 +70,32 @@ def fm_theorem_15(quick: bool = False, top: bool = True) -> Evidence:
     exact = _constants(np.array([1.0]), 1)
     return Evidence(
         judge(all(a <= b for a, b in zip(left, right, strict=True))),
-        f"left over right side at most {max(a / b for a, b in zip(left, right, strict=True)):.2g} in {n_batches} batches; at most {left[-1]:.1e} at the "
-        f"end where {right[-1]:.2f} is allowed. For an exact rank rho = 0 and the condition reads delta <= {exact['rho'] / (2 * exact['b']):g}: the "
+        f"left over right side at most {max(a / b for a, b in zip(left, right, strict=True)):.2g} in "
+        f"{n_batches} batches; at most {left[-1]:.1e} at the end where {right[-1]:.2f} is allowed. For an "
+        f"exact rank rho = 0 and the condition reads delta <= {exact['rho'] / (2 * exact['b']):g}: the "
         "theorem says nothing about exact rank with noise",
         f"d={d}, k={k}, n={n}, sigma_2/sigma_1 = .5, xi={xi}, w* = 0, delta = sqrt(k^3 d / n)",
         {"last left side": left[-1], "last right side": right[-1]},
-        tables=beside({"alpha_t + 2 c delta eps_t at the end": (left[-1], _ours(n // 8, w, M, best, Q, xi, found["c"] * delta))})
-        | {"by batch": [{"t": t, "left": a, "right": b} for t, (a, b) in enumerate(zip(left, right, strict=True))]},
-        figures={"theorem_15": curves({"d=3": {"left side": list(enumerate(left)), "right side": list(enumerate(right))}}, "batch", "")},
+        tables=beside(
+            {
+                "alpha_t + 2 c delta eps_t at the end": (
+                    left[-1],
+                    _ours(n // 8, w, M, best, Q, xi, found["c"] * delta),
+                )
+            }
+        )
+        | {
+            "by batch": [
+                {"t": t, "left": a, "right": b} for t, (a, b) in enumerate(zip(left, right, strict=True))
+            ]
+        },
+        figures={
+            "theorem_15": curves(
+                {"d=3": {"left side": list(enumerate(left)), "right side": list(enumerate(right))}},
+                "batch",
+                "",
+            )
+        },
         hypotheses={
             SMALL: Check(delta <= asked, f"delta {delta:.1e}, asked for {asked:.1e}; 0 for an exact rank"),
             QUIET: Check(square <= found["gap"] ** 2, f"{square:.2f} against {found['gap'] ** 2:.2f}"),
@@ -96,8 +124,8 @@ def _floor(d: int, n: int, values: Any, k: int, xi: float, seed: int, shift: flo
     paper=PAPER,
     where="Section 4.1, noise",
     says="Noise xi adds O(xi / sqrt(n)) to the perturbation of a batch, and so to the error that is left.",
-    sentence="Define r = C sigma_{k+1}* d^2 / sqrt(n). If xi > 0, it is easy to check that the perturbation becomes r^ = r + O(xi / sqrt(n)). ... The final "
-    "recovery error is bounded by O(r / (1 - q)).",
+    sentence="Define r = C sigma_{k+1}* d^2 / sqrt(n). If xi > 0, it is easy to check that the perturbation "
+    "becomes r^ = r + O(xi / sqrt(n)). ... The final recovery error is bounded by O(r / (1 - q)).",
     wrong=Wrong("the whole of h2 is subtracted, as in Lemma 10, instead of half of it", {"shift": 1.0}),
     literal=True,
 )
@@ -111,7 +139,7 @@ def fm_noise_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
             return float(np.median([_floor(d, n, one, 3, xi, seed, shift) for seed in seeds]))
 
     d0, n0 = (20, 4000) if quick else (40, 12_000)
-    sweeps = {
+    sweeps: dict[str, dict[float, float]] = {
         "xi": {xi: floor(d0, n0, xi) for xi in (0.1, 0.3, 1.0)},
         "n": {n: floor(d0, n, 0.3) for n in (n0, 2 * n0, 4 * n0)},
         "d": {d: floor(d, n0, 0.3) for d in (d0 // 2, d0, 2 * d0)},
@@ -122,20 +150,27 @@ def fm_noise_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
     ours = our_error(d0, 3, n0, 25, 0, noise=0.3)
     return Evidence(
         judge(*right, found["d"] < 0.2, mended=[*right, abs(found["d"] - 0.5) < 0.25]),
-        f"the floor grows as xi^{found['xi']:.2f}, n^{found['n']:.2f} and d^{found['d']:.2f}: it is {constant:.1f} xi sqrt(d/n), where the paper has no d; "
-        f"as altmin does it, with steps that get shorter, {ours:.1e} instead of {sweeps['n'][n0]:.1e}",
+        f"the floor grows as xi^{found['xi']:.2f}, n^{found['n']:.2f} and d^{found['d']:.2f}: it is "
+        f"{constant:.1f} xi sqrt(d/n), where the paper has no d; as altmin does it, with steps that get "
+        f"shorter, {ours:.1e} instead of {sweeps['n'][n0]:.1e}",
         f"k=3, around d={d0}, n={n0}, xi=.3, median of the last 10 of 25 batches, {len(seeds)} seeds",
         {f"exponent of {name}": value for name, value in found.items()} | {"constant": constant},
         tables=beside({f"floor, d={d0}, n={n0}, xi=.3": (sweeps["n"][n0], ours)}),
-        figures={"noise_floor": law({k: list(v.items()) for k, v in sweeps.items()}, "xi, n or d", "error that is left")},
+        figures={
+            "noise_floor": law(
+                {k: list(v.items()) for k, v in sweeps.items()}, "xi, n or d", "error that is left"
+            )
+        },
     )
 
 
 @claim(
     paper=PAPER,
     where="Section 4.1, tail",
-    says="If M* isn't of rank k, the distance to its best rank-k part settles at O(sigma_{k+1} d^2 / sqrt(n)).",
-    sentence="Define gamma_t = || M_k* - M(t) ||_2 ... The final recovery error is bounded by O(r / (1 - q)) [with r = C sigma_{k+1}* d^2 / sqrt(n)].",
+    says="If M* isn't of rank k, the distance to its best rank-k part settles at O(sigma_{k+1} d^2 / "
+    "sqrt(n)).",
+    sentence="Define gamma_t = || M_k* - M(t) ||_2 ... The final recovery error is bounded by O(r / (1 - q)) "
+    "[with r = C sigma_{k+1}* d^2 / sqrt(n)].",
     wrong=Wrong("the whole of h2 is subtracted, as in Lemma 10, instead of half of it", {"shift": 1.0}),
     literal=True,
 )
@@ -151,7 +186,10 @@ def fm_tail_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
 
     tails = {tail: floor(tail, n0) for tail in (0.05, 0.1, 0.2)}
     rows = {n: floor(0.1, n) for n in (n0, 3 * n0, 9 * n0)}
-    found = {"sigma_{k+1}": exponent(list(tails), list(tails.values())), "n": exponent(list(rows), list(rows.values()))}
+    found = {
+        "sigma_{k+1}": exponent(list(tails), list(tails.values())),
+        "n": exponent(list(rows), list(rows.values())),
+    }
     q = _constants(np.array([1.0, 1.0, 0.1]), k)["q"]
     bound = 0.1 * d**2 / np.sqrt(n0) / (1 - q)
     X, y = next(gaussian_batches(25 * n0, 1, *law_of(d, np.array([1.0, 1.0, 0.1]), 0)[:2]))
@@ -160,8 +198,9 @@ def fm_tail_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
     ours = float(np.linalg.norm(model.matrix() - Q[:, :2] @ Q[:, :2].T, 2))
     return Evidence(
         judge(abs(found["sigma_{k+1}"] - 1) < 0.25, abs(found["n"] + 0.5) < 0.2, rows[n0] <= bound),
-        f"the distance to M_k* grows as sigma_(k+1)^{found['sigma_{k+1}']:.2f} and falls as n^{found['n']:.2f}; at n = {n0} it is {rows[n0]:.1e} where "
-        f"r / (1 - q) with constant 1 allows {bound:.1e}",
+        f"the distance to M_k* grows as sigma_(k+1)^{found['sigma_{k+1}']:.2f} and falls as "
+        f"n^{found['n']:.2f}; at n = {n0} it is {rows[n0]:.1e} where r / (1 - q) with constant 1 allows "
+        f"{bound:.1e}",
         f"d={d}, k={k}, eigenvalues 1, 1 | tail, {len(seeds)} seeds, median of the last 10 of 25 batches",
         {f"exponent of {name}": value for name, value in found.items()},
         tables=beside({f"distance to M_k*, tail .1, n={n0}": (rows[n0], ours)}),
@@ -173,7 +212,8 @@ def fm_tail_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
     paper=PAPER,
     where="Abstract and Section 1",
     says="The algorithm keeps O(kd) numbers, whatever the number of rows.",
-    sentence="The proposed method works on steaming data, converges linearly and has O(kd) space complexity for a d-dimension rank-k gFM model.",
+    sentence="The proposed method works on steaming data, converges linearly and has O(kd) space complexity "
+    "for a d-dimension rank-k gFM model.",
     wrong=Wrong("the d x d covariance is kept too", {"whiten": True}),
 )
 def fm_state_size(quick: bool = False, whiten: bool = False) -> Evidence:
@@ -182,14 +222,23 @@ def fm_state_size(quick: bool = False, whiten: bool = False) -> Evidence:
     over_d = {d: _checkpoint(d, 4, 2, whiten) for d in sizes}
     over_k = {k: _checkpoint(sizes[1], k, 2, whiten) for k in ranks}
     longer = _checkpoint(sizes[1], 4, 8, whiten) / over_d[sizes[1]]
-    found = {"d": exponent(list(over_d), list(over_d.values())), "k": exponent(list(over_k), list(over_k.values()))}
+    found = {
+        "d": exponent(list(over_d), list(over_d.values())),
+        "k": exponent(list(over_k), list(over_k.values())),
+    }
     share = over_d[sizes[-1]] / (8 * 4 * sizes[-1])
     return Evidence(
         judge(found["d"] < 1.1, found["k"] < 1.1, longer < 1.1),
-        f"the state grows as d^{found['d']:.2f} and k^{found['k']:.2f}, and by {longer:.2f} with four times as many rows; it holds {share:.0f} k d numbers",
-        "checkpoint files of altmin's machine without whitening, batches of 200 rows; a stream of 10 GB is in the acceptance figures",
+        f"the state grows as d^{found['d']:.2f} and k^{found['k']:.2f}, and by {longer:.2f} with four times "
+        f"as many rows; it holds {share:.0f} k d numbers",
+        "checkpoint files of altmin's machine without whitening, batches of 200 rows; a stream of 10 GB is "
+        "in the acceptance figures",
         {f"exponent of {name}": value for name, value in found.items()} | {"numbers over k d": share},
-        figures={"state_size": law({"over d": list(over_d.items()), "over k": list(over_k.items())}, "d or k", "bytes")},
+        figures={
+            "state_size": law(
+                {"over d": list(over_d.items()), "over k": list(over_k.items())}, "d or k", "bytes"
+            )
+        },
     )
 
 
@@ -197,6 +246,12 @@ def _checkpoint(d: int, k: int, n_batches: int, whiten: bool) -> float:
     problem = make_quadratic(200 * n_batches, d, k, random_state=0)
     with TemporaryDirectory() as folder:
         FactorizationMachineRegressor(
-            k, batch_size=200, max_iter=n_batches, whiten=whiten, moments="gaussian", random_state=0, checkpoint=folder
+            k,
+            batch_size=200,
+            max_iter=n_batches,
+            whiten=whiten,
+            moments="gaussian",
+            random_state=0,
+            checkpoint=folder,
         ).fit(problem.X, problem.y)
         return float(max(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()))

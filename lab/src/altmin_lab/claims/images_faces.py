@@ -23,9 +23,13 @@ KSVD = ("K-SVD, 35 atoms", "K-SVD, 10 atoms")
     paper=PAPER,
     where="Figure 3",
     says="At 35 atoms a tile and the same time, Algorithm 3 reconstructs faces better than K-SVD and DCT.",
-    sentence="For fair comparison, we cap the runtime of all algorithms at 50 seconds. ... We use 35 atoms corresponding a sparsity level of 35%. We see that our method achieves a much "
-    "better reconstruction than both KSVD and DCT.",
-    wrong=Wrong("the best of altmin's dictionaries takes the place of the paper's", {"readings": ("orthogonal", "orthogonal, sparser")}),
+    sentence="For fair comparison, we cap the runtime of all algorithms at 50 seconds. ... We use 35 atoms "
+    "corresponding a sparsity level of 35%. We see that our method achieves a much better reconstruction "
+    "than both KSVD and DCT.",
+    wrong=Wrong(
+        "the best of altmin's dictionaries takes the place of the paper's",
+        {"readings": ("orthogonal", "orthogonal, sparser")},
+    ),
     literal=True,
     data=True,
     together="faces",
@@ -47,10 +51,10 @@ def images_face_reconstruction(quick: bool = False, readings: tuple[str, ...] = 
     beaten = [name for name, value in peers.items() if paper > value]
     return Evidence(
         judge(paper > peers["DCT"], paper > peers["K-SVD"]),
-        f"The paper's preconditioned learning, best of {len(readings)} readings: {paper:.2f} dB (Algorithm 3 as printed "
-        f"{at['Algorithm 3, as printed']:.2f}), better than "
-        f"{' and '.join(beaten) or 'neither'} (DCT {peers['DCT']:.2f}, K-SVD {peers['K-SVD']:.2f}). Without "
-        f"the preconditioner, from a cosine start: {ours:.2f} dB in {learnt['orthogonal'].seconds:.1f} s.",
+        f"The paper's preconditioned learning, best of {len(readings)} readings: {paper:.2f} dB (Algorithm 3 "
+        f"as printed {at['Algorithm 3, as printed']:.2f}), better than {' and '.join(beaten) or 'neither'} "
+        f"(DCT {peers['DCT']:.2f}, K-SVD {peers['K-SVD']:.2f}). Without the preconditioner, from a cosine "
+        f"start: {ours:.2f} dB in {learnt['orthogonal'].seconds:.1f} s.",
         setting,
         {"whitened": paper, "orthogonal": ours, **peers},
         beside({"PSNR, 35 atoms": (at["Algorithm 3, as printed"], ours)}) | {"reconstruction": rows},
@@ -66,16 +70,16 @@ def images_face_reconstruction(quick: bool = False, readings: tuple[str, ...] = 
     where="Figure 1",
     says="With half of the pixels missing, OMP with Algorithm 3's dictionary fills faces in much better than "
     "with K-SVD's or DCT.",
-    sentence="We choose a random image and artificially corrupt 50% of the pixels. Reconstruction is done via orthogonal matching pursuit, using the learned dictionaries. Here we use 35 "
-    "atoms, which corresponds to a sparsity level of 35%. ... We see the our method achieves a much better denoising result than both KSVD and DCT.",
-    wrong=Wrong("K-SVD's dictionaries take the place of the paper's", {"readings": KSVD, "rivals": WHITENED}),
+    sentence="We choose a random image and artificially corrupt 50% of the pixels. Reconstruction is done "
+    "via orthogonal matching pursuit, using the learned dictionaries. Here we use 35 atoms, which "
+    "corresponds to a sparsity level of 35%. ... We see the our method achieves a much better denoising "
+    "result than both KSVD and DCT.",
+    wrong=Wrong("cosines take the place of the paper's dictionary", {"readings": ("DCT",)}),
     literal=True,
     data=True,
     together="faces",
 )
-def images_face_inpainting(
-    quick: bool = False, readings: tuple[str, ...] = WHITENED, rivals: tuple[str, ...] = KSVD
-) -> Evidence:
+def images_face_inpainting(quick: bool = False, readings: tuple[str, ...] = WHITENED) -> Evidence:
     """PSNR of unseen faces, half of the pixels missing: the paper's coder, and better ones."""
     problem = _problem(quick)
     if problem is None:
@@ -96,10 +100,10 @@ def images_face_inpainting(
             row["linear MMSE"] = experiment.filling_quality(faces, one.atoms, missing, method="mmse", step=5)
         rows.append(row)
     at = {row["dictionary"]: float(row["masked OMP, 35 atoms"]) for row in rows}
-    paper, ksvd = max(at[name] for name in readings), max(at[name] for name in rivals)
+    paper, ksvd = max(at[name] for name in readings), max(at[name] for name in KSVD)
     ours = max(row.get("iterated threshold", 0.0) for row in rows if row["dictionary"] != "DCT")
-    literal_wins = _leads(rows, readings, rivals, "holes as zeros, 35 atoms")
-    any_count_wins = _leads(rows, readings, rivals, "masked OMP, 10 atoms", "masked OMP, 35 atoms")
+    literal_wins = _leads(rows, readings, "holes as zeros, 35 atoms")
+    any_count_wins = _leads(rows, readings, "masked OMP, 10 atoms", "masked OMP, 35 atoms")
     zeros = max(row["holes as zeros, 35 atoms"] for row in rows)
     pursuits = max(row[f"masked OMP, {L} atoms"] for row in rows for L in (10, 35))
     return Evidence(
@@ -109,20 +113,19 @@ def images_face_inpainting(
         f"dictionary gets {pursuits:.2f}, orthogonal learning with iterated thresholds {ours:.2f}.",
         setting,
         {"whitened": paper, "DCT": at["DCT"], "K-SVD": ksvd, "orthogonal, iterated threshold": ours},
-        beside({"masked OMP, 35 atoms": (at["Algorithm 3, as printed"], at["orthogonal"])}) | {"filling in": rows},
+        beside({"masked OMP, 35 atoms": (at["Algorithm 3, as printed"], at["orthogonal"])})
+        | {"filling in": rows},
         {"filled faces": lambda: _draw_filled(faces, learnt, missing)},
     )
 
 
-def _leads(
-    rows: list[dict[str, Any]], readings: tuple[str, ...], rivals: tuple[str, ...], *columns: str
-) -> bool:
-    """Whether the best reading of the paper's method beats DCT and its rivals, each at its best column."""
+def _leads(rows: list[dict[str, Any]], readings: tuple[str, ...], *columns: str) -> bool:
+    """Whether the best reading of the paper's method beats DCT and K-SVD, each at its best column."""
 
     def best(names: tuple[str, ...]) -> float:
         return max(row[column] for row in rows for column in columns if row["dictionary"] in names)
 
-    return best(readings) > best(("DCT", *rivals))
+    return best(readings) > best(("DCT", *KSVD))
 
 
 @cache

@@ -17,7 +17,6 @@ from altmin_lab.documents import load_counts, weighted
 from altmin_lab.ledger import Evidence, Wrong, claim, judge, needs
 from altmin_lab.sabotage import as_found, shuffled
 
-
 SHUFFLED = Wrong("the words of each of AND's topics are shuffled", {"finish": shuffled})
 Finish = Callable[[np.ndarray], np.ndarray]
 
@@ -44,7 +43,7 @@ def _compare(name: str, n_topics: int, n_splits: int, thin: int, finish: Finish)
         cosine, coherence, varied, seconds = [], [], [], []
         for split in range(n_splits):
             order = np.random.default_rng(split).permutation(X.shape[0])
-            fits = []
+            fits: list[np.ndarray] = []
             for half in (np.sort(order[::2]), np.sort(order[1::2])):
                 begin = time.process_time()
                 with warnings.catch_warnings():

@@ -67,9 +67,7 @@ def _sklearn_nmf(X: NDArray[Any], start: NDArray[Any], solver: str, chunk: int) 
         yield H
 
 
-def alternating_nnls(
-    X: NDArray[Any], start: NDArray[Any], *, signed: bool = False
-) -> Iterator[NDArray[Any]]:
+def alternating_nnls(X: NDArray[Any], start: NDArray[Any], *, signed: bool = False) -> Iterator[NDArray[Any]]:
     """Alternating non-negative least squares (Kim and Park 2008), each half solved to 1e-6.
 
     With ``signed`` the components are free, and only the weights are non-negative.
