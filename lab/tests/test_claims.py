@@ -30,8 +30,9 @@ def marked(name):
 
 
 @cache
-def run(claim):
+def run(name):
     """Evidence of the small run, judged once for all tests."""
+    claim = CLAIMS[name]
     if claim.data and not os.environ.get("ALTMIN_DATA"):
         pytest.skip("ALTMIN_DATA does not name the folder with the real data")
     return claim.experiment(True)
@@ -57,7 +58,7 @@ def test_a_claim_has_the_papers_sentence_and_a_wrong_program(name):
 @pytest.mark.parametrize("name", [marked(name) for name in CLAIMS])
 def test_the_wrong_program_changes_the_verdict(name):
     claim = CLAIMS[name]
-    right = run(claim)
+    right = run(name)
     assert right.verdict in VERDICTS, right.summary
     wrong = claim.mutant()
     assert turned(right.verdict, wrong.verdict), f"{right.verdict}: {right.summary}\n{wrong.verdict}: "
@@ -67,7 +68,7 @@ def test_the_wrong_program_changes_the_verdict(name):
 @pytest.mark.parametrize("name", [marked(name) for name in CLAIMS])
 def test_a_claim_checks_its_hypotheses_shows_two_columns_and_can_be_drawn(name):
     claim = CLAIMS[name]
-    evidence = run(claim)
+    evidence = run(name)
     assert set(evidence.hypotheses) == set(claim.assumes)
     assert all(check.found for check in evidence.hypotheses.values())
     if claim.literal:
