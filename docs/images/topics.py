@@ -40,7 +40,7 @@ def curve_of_and(problem):
     with tempfile.TemporaryDirectory() as folder:
         for stage in sorted(set(np.linspace(1, whole.n_iter_, 15).astype(int).tolist())):
             fit = AND(N_TOPICS, max_iter=stage, checkpoint=folder).fit(problem.X)
-            seconds.append(total * stage / whole.n_iter_)
+            seconds.append(total * whole.history_[stage - 1]["seconds"] / whole.history_[-1]["seconds"])
             errors.append(total_correlation_error(fit.components_, problem.components))
     return seconds, errors, whole
 
