@@ -22,7 +22,7 @@ from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
-from altmin.engine.finite import check_finite
+from altmin.engine.first_look import map_block
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
@@ -62,6 +62,7 @@ class DaskRounds:
     def __init__(self, plan: Plan, cursor: Cursor, source: Source, client: Any, local: LocalRounds) -> None:
         self._plan, self._cursor, self._source, self._client = plan, cursor, source, client
         self._local = local
+        self.digesting = False
         # Fixed for the run: columns are kept by group, and a lost worker must not move their bounds.
         self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self._parts: dict[tuple[int, int], Any] = {}
@@ -106,11 +107,12 @@ class DaskRounds:
         def attempt() -> tuple[Stats, Columns]:
             return self._attempt(algorithm, state, step, span, number, watch)
 
-        stats, written = self._surviving(attempt, watch)
+        sums, written = self._surviving(attempt, watch)
         if written:
             self._columns = {**self._columns, **written}
             self._remember(algorithm, state, step, number)
-        self._cursor.finished(step)
+        stats, digest = sums or (None, None)
+        self._cursor.finished(step, digest)
         return stats
 
     def _surviving(self, action: Callable[[], T], watch: Watch) -> T:
@@ -158,7 +160,7 @@ class DaskRounds:
         # broadcast to a worker that has just died never ends.
         with _large_graphs():
             shared = client.submit(_together, algorithm, state, step, pure=False)
-        check = self._cursor.unchecked(span[1])
+        look = (self._cursor.checked, self.digesting)
         groups = self._groups(*span)
         tasks = []
         for low, high in groups:
@@ -168,7 +170,7 @@ class DaskRounds:
             height = self._cursor.height(step)
             place = (low, (low - span[0]) // height, height)
             work = reduce_group if step.writes else sum_group
-            tasks.append(client.submit(work, shared, data, columns, place, key, check, pure=False))
+            tasks.append(client.submit(work, shared, data, columns, place, key, look, pure=False))
         sums = [client.submit(_first, task, pure=False) for task in tasks] if step.writes else tasks
         joined = self._joined(sums)
         tree = Tree()
@@ -251,7 +253,7 @@ def reduce_group(
     columns: dict[str, np.ndarray],
     place: tuple[int, int, int],
     key: tuple[int, int],
-    check: bool,
+    look: tuple[int, bool],
 ) -> tuple[list[tuple[int, Stats]], dict[str, np.ndarray]]:
     """What a worker does: map the blocks of its rows, combine them as the driver would.
 
@@ -267,8 +269,8 @@ def reduce_group(
         Where on the grid these rows are.
     key : (seed, round number)
         Randomness of the blocks.
-    check : bool
-        Whether to look for NaN and Inf.
+    look : (rows that were looked at, whether a digest of the others is wanted)
+        See :func:`altmin.engine.first_look.map_block`.
 
     Returns
     -------
@@ -292,14 +294,10 @@ def reduce_group(
         block = Block(
             first + index, start + low, part.X, part.y, part.weight, part.second, columns=found, key=key
         )
-        if check and data is not None:
-            check_finite(block, step.holes)
-        result = step.map(algorithm, state, block)
-        if step.writes:
-            result, parts = result
-            for name, value in parts.items():
-                written[name].append(value)
-        tree.push(result)
+        sums, parts = map_block(algorithm, state, step, block, *look)
+        for name, value in parts.items():
+            written[name].append(value)
+        tree.push(sums)
     return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
 
 

@@ -1,6 +1,6 @@
 """Sources: whatever the user brought, read as rows on the plan's grid.
 
-A source knows its shape, dtype, what it can do, and a fingerprint. ``read(i, j)`` gives rows i to j of
+A source knows its shape, its dtype and what it can do. ``read(i, j)`` gives rows i to j of
 X with the y, weights and second X that belong to them; ``take(ids)`` gathers rows. A one-way stream
 has ``pull(n)`` instead. Any cut of the input is re-blocked to the same grid, so how the data were cut
 leaves no trace in the result. Where rounds run is no business of a source: see ``backends.py``.
@@ -8,7 +8,6 @@ leaves no trace in the result. Where rounds run is no business of a source: see 
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +22,6 @@ from numpy.typing import NDArray
 from altmin.contract import Info
 from altmin.io.tables import RowReader, TableError, open_tables
 
-_FINGERPRINT_ROWS = 64
 _POLL_SECONDS = 0.1
 
 
@@ -76,10 +74,6 @@ class AnySource:
     def on_disk(self) -> bool:
         """Whether reading a block takes time that could be spent computing."""
         return False
-
-    def fingerprint(self) -> str:
-        """What tells these data from others."""
-        raise NotImplementedError
 
     def require_replayable(self, what: str) -> Source:
         """The source itself, for a caller who has to read rows again; a stream is refused.
@@ -184,18 +178,6 @@ class Source(AnySource):
         """A source of the rows with these numbers alone (halves, folds); copies them."""
         return Source([self.take(np.sort(ids))], self.dtype)
 
-    def fingerprint(self) -> str:
-        """Digest of shape, dtype and some spread rows: cheap, and other data give another one."""
-        some = np.unique(np.linspace(0, self.n_rows - 1, _FINGERPRINT_ROWS).astype(np.intp))
-        digest = hashlib.sha256(repr((self.info, len(some))).encode())
-
-        def add(part: Any) -> None:
-            for array in (part.data, part.indices, part.indptr) if sp.issparse(part) else (part,):
-                digest.update(np.ascontiguousarray(array).tobytes())
-
-        self.take(some).each(add)
-        return digest.hexdigest()
-
     def _clean(self, part: Any) -> Any:
         return clean_rows(part, self.dtype)
 
@@ -277,10 +259,6 @@ class StreamSource(AnySource):
             if block is None:
                 return
             yield block
-
-    def fingerprint(self) -> str:
-        """A stream cannot be told from another before it was read: only its shape is known."""
-        return f"stream of {self.info.n_features} features, {self.dtype}"
 
     def _fetch(self) -> Table | None:
         for item in self._blocks:
