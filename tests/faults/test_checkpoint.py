@@ -120,4 +120,4 @@ def test_a_flipped_bit_is_noticed(tmp_path, seed):
 def test_a_half_written_checkpoint_of_a_killed_fit_is_cleared_away(tmp_path):
     (tmp_path / ".checkpoint-0.altmin.123.tmp").write_bytes(b"half")
     model(tmp_path, max_iter=3).fit(PROBLEM.X)
-    assert not list(tmp_path.glob(".*"))
+    assert not list(tmp_path.glob(".*.tmp"))

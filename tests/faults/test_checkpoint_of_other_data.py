@@ -1,5 +1,6 @@
 """A checkpoint belongs to its rows, all of them; a finished fit resumes to itself; one fit to a folder."""
 
+import itertools
 import multiprocessing
 import threading
 
@@ -134,7 +135,7 @@ def test_a_digest_is_that_of_the_rows_however_they_are_cut(kind):
     X = rng.integers(0, 99, (500, 7)).astype(kind)
     whole = digest_rows((X, X[:, 0], None), 3)
     cuts = [0, 1, 200, 499, 500]
-    parts = [digest_rows((X[a:b], X[a:b, 0], None), 3 + a) for a, b in zip(cuts, cuts[1:], strict=False)]
+    parts = [digest_rows((X[a:b], X[a:b, 0], None), 3 + a) for a, b in itertools.pairwise(cuts)]
     np.testing.assert_array_equal(sum(parts), whole)
     assert digest_rows((X, X[:, 0], None), 4) != whole  # other places
     assert digest_rows((X, None, X[:, 0]), 3) != whole  # another role
