@@ -17,11 +17,15 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator, split_source
+from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
-from altmin.estimators.quadratic.report import column_units, difference, report, sample, swept_report
+from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.shared import auto_batch, regression_target
 from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.guarantees.contract import judge
+from altmin.guarantees.machine_rows import column_units, difference
+from altmin.guarantees.quadratic import SWEPT
+from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
 
 
@@ -264,41 +268,23 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "cheap") -> GuaranteeReport:
-        """Whether w and M were found, judged on rows of the same kind as those of ``fit``.
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        return self._open_encoded(X, regression_target(self, X, y), sample_weight, reset=False)
 
-        Parameters
-        ----------
-        X : as in ``fit``, not a stream
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their target.
-        effort : {'cheap', 'full'}
-            'full' fits halves of the rows again and compares.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_encoded(X, regression_target(self, X, y), None, reset=False)
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         if not hasattr(self, "_state"):
-            return self.guarantee_
+            return judge(SWEPT, mean_square_left(source, self._block_values))
         algorithm = self._algorithm(source)
-        if effort == "cheap":
+        if not full:
             return report(algorithm, self._state, self._model, source, self._losses)
-        source = source.require_replayable("the full guarantee")
-        halves = [source.subset(ids) for ids in split_source(source, 2, 0)]
+
+        def refit(half: Source) -> UserModel:
+            state = self._run(algorithm, half, checkpoint=None).state
+            return user_model(state.lens, state.model, self.fit_intercept)
+
         unit = column_units(sample(source, 3000)[0])
-        apart = []
-        for half in halves:
-            again = self._run(algorithm, half, checkpoint=None)
-            found = user_model(again.state.lens, again.state.model, self.fit_intercept)
-            apart.append(difference(self._model, found, unit))
-        return report(algorithm, self._state, self._model, source, self._losses, halves=max(apart))
+        apart = max(difference(self._model, other, unit) for other in on_halves(refit, source))
+        return report(algorithm, self._state, self._model, source, self._losses, halves=apart)
 
     @property
     def _losses(self) -> list[float]:
@@ -326,7 +312,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
         self.loss_ = losses[-1]
         self.unidentified_ = np.flatnonzero(binary)
-        self.guarantee_ = swept_report(self.loss_)
+        self.guarantee_ = judge(SWEPT, self.loss_)
         self._set_model(model)
 
     def _set_model(self, model: UserModel) -> None:
