@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.contract import All, Block, Next, Round, Same, Take
+from altmin.contract import All, Block, Max, Next, Round, Same, Take
 from altmin.engine.columns import IN_MEMORY_BYTES, Column
 from altmin.engine.plan import BESIDE_FILES_BYTES, KEPT_BYTES
 from altmin.engine.read_ahead import ReadAhead, Span, spans
@@ -28,6 +28,7 @@ class Cursor:
         self.position = self.checked = self.seen = position
         self.begin = position
         self.digest = np.zeros(1, np.uint64)
+        self.largest = np.zeros(2)
         self.sampled = False
         self.epoch = 0
         self.batch = (position, position)
@@ -77,8 +78,18 @@ class Cursor:
             case All():
                 return self.source.info.n_rows or 0
 
-    def finished(self, step: Round, digest: NDArray[np.uint64] | None) -> None:
-        """The round has read its rows without an error; ``digest`` is that of rows never read before."""
+    def finished(self, step: Round, digest: NDArray[np.uint64] | None, largest: Max | None) -> None:
+        """The round has read its rows without an error.
+
+        Parameters
+        ----------
+        step : Round
+            The round.
+        digest : ndarray or None
+            Digest of the rows that had not been read before.
+        largest : Max or None
+            Their largest magnitudes, of X and of y.
+        """
         if step.needs_data and isinstance(step.rows, All):
             self.checked = self._n_rows()
         if isinstance(step.rows, Next) and step.needs_data:  # batches follow each other from the first row on
@@ -86,6 +97,8 @@ class Cursor:
         self.sampled |= isinstance(step.rows, Take)
         if digest is not None:
             self.digest = self.digest + digest
+        if largest is not None:
+            self.largest = np.maximum(self.largest, largest.value)
         self.seen = max(self.seen, self.checked, self.position)
         self._before = (self.position, self.epoch, self.batch)
 

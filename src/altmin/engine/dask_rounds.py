@@ -14,6 +14,7 @@ import copy
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, wait
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,7 +23,7 @@ from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
-from altmin.engine.first_look import map_block
+from altmin.engine.first_look import FirstLook
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
@@ -62,7 +63,7 @@ class DaskRounds:
     def __init__(self, plan: Plan, cursor: Cursor, source: Source, client: Any, local: LocalRounds) -> None:
         self._plan, self._cursor, self._source, self._client = plan, cursor, source, client
         self._local = local
-        self.digesting = False
+        self.look = FirstLook()
         # Fixed for the run: columns are kept by group, and a lost worker must not move their bounds.
         self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self._parts: dict[tuple[int, int], Any] = {}
@@ -111,8 +112,9 @@ class DaskRounds:
         if written:
             self._columns = {**self._columns, **written}
             self._remember(algorithm, state, step, number)
-        stats, digest = sums or (None, None)
-        self._cursor.finished(step, digest)
+        stats, digest, largest = sums or (None, None, None)
+        self._cursor.finished(step, digest, largest)
+        self.look.check_largest(self._cursor.largest, self._source.dtype)
         return stats
 
     def _surviving(self, action: Callable[[], T], watch: Watch) -> T:
@@ -160,7 +162,7 @@ class DaskRounds:
         # broadcast to a worker that has just died never ends.
         with _large_graphs():
             shared = client.submit(_together, algorithm, state, step, pure=False)
-        look = (self._cursor.checked, self.digesting)
+        look = replace(self.look, checked=self._cursor.checked)
         groups = self._groups(*span)
         tasks = []
         for low, high in groups:
@@ -253,7 +255,7 @@ def reduce_group(
     columns: dict[str, np.ndarray],
     place: tuple[int, int, int],
     key: tuple[int, int],
-    look: tuple[int, bool],
+    look: FirstLook,
 ) -> tuple[list[tuple[int, Stats]], dict[str, np.ndarray]]:
     """What a worker does: map the blocks of its rows, combine them as the driver would.
 
@@ -269,8 +271,8 @@ def reduce_group(
         Where on the grid these rows are.
     key : (seed, round number)
         Randomness of the blocks.
-    look : (rows that were looked at, whether a digest of the others is wanted)
-        See :func:`altmin.engine.first_look.map_block`.
+    look : FirstLook
+        What to do with rows that no round has read before.
 
     Returns
     -------
@@ -294,7 +296,7 @@ def reduce_group(
         block = Block(
             first + index, start + low, part.X, part.y, part.weight, part.second, columns=found, key=key
         )
-        sums, parts = map_block(algorithm, state, step, block, *look)
+        sums, parts = look.map(algorithm, state, step, block)
         for name, value in parts.items():
             written[name].append(value)
         tree.push(sums)

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from altmin.contract import Algorithm, Block, Round, State, Stats
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
-from altmin.engine.first_look import map_block
+from altmin.engine.first_look import FirstLook
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree, map_in_order
 
@@ -34,7 +35,7 @@ class LocalRounds:
 
     def __init__(self, plan: Plan, cursor: Cursor, stack: ExitStack) -> None:
         self.columns: dict[str, Column] = {}
-        self.digesting = False
+        self.look = FirstLook()
         self._plan, self._cursor = plan, cursor
         self._pool: ThreadPoolExecutor | None = None
         if plan.n_threads > 1:
@@ -43,10 +44,10 @@ class LocalRounds:
 
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round: map over its blocks, combine, keep the columns that it writes."""
-        checked = self._cursor.checked
+        look = replace(self.look, checked=self._cursor.checked)
 
         def call(block: Block) -> Any:
-            return map_block(algorithm, state, step, block, checked, self.digesting)
+            return look.map(algorithm, state, step, block)
 
         tree = Tree()
         n_rows = self._cursor.rows_of(step)
@@ -61,6 +62,7 @@ class LocalRounds:
             tree.push(sums)
         if writer:
             self.columns = {**self.columns, **writer.result()}
-        stats, digest = tree.result() or (None, None)
-        self._cursor.finished(step, digest)
+        stats, digest, largest = tree.result() or (None, None, None)
+        self._cursor.finished(step, digest, largest)
+        self.look.check_largest(self._cursor.largest, self._cursor.source.dtype)
         return stats

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
+from altmin.engine.checks import check_finite
 from altmin.engine.dask_source import collect_dask, map_dask
-from altmin.engine.finite import check_finite
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
 from altmin.engine.reduce import map_in_order

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
@@ -19,7 +19,9 @@ import numpy as np
 from altmin.contract import Algorithm, All, Block, Done, Next, Round, Rows, Same, State, Stats
 from altmin.engine.backends import choose_backend
 from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved, problem_key
+from altmin.engine.checks import Range
 from altmin.engine.cursor import Cursor
+from altmin.engine.first_look import FirstLook
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
@@ -35,6 +37,8 @@ class Settings:
     Without ``max_iter`` the algorithm or the end of the data ends the fit. ``tol`` stops a fit whose
     ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
     Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
+    Data of other magnitudes than ``limits``, or whose squares leave the range of their dtype, are refused;
+    None: the algorithm works at any scale.
     """
 
     max_iter: int | None = 100
@@ -45,6 +49,7 @@ class Settings:
     progress: Progress = field(default_factory=Silent)
     seed: int | None = None
     begin: int = 0
+    limits: Range | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,7 @@ class _Run:
             stack.enter_context(one_thread())
             stack.enter_context(self.flag)
             self.rounds = choose_backend(self.plan, self.cursor, self.source, stack)
+            self.rounds.look = FirstLook(limits=self.settings.limits)
             self.source.watch = self.flag.check
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
             self._open_checkpoint(stack)
@@ -199,7 +205,7 @@ class _Run:
         settings = self.settings
         if settings.checkpoint is None:
             return
-        self.rounds.digesting = self.source.replayable
+        self.rounds.look = replace(self.rounds.look, digesting=self.source.replayable)
         shape = f"{self.source.info} from row {settings.begin}"
         key = problem_key(self.algorithm, self.plan.block_rows, shape, settings.seed)
         self.checkpoint = Checkpoint(settings.checkpoint, key, self.cursor.column_bytes)

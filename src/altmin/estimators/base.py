@@ -32,6 +32,7 @@ from altmin.engine import (
     open_source,
     run,
 )
+from altmin.engine.checks import Range, check_given
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.sources import is_block_list, is_queue
 from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
@@ -53,6 +54,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
     _min_samples: ClassVar[int] = 1
+    _limits: ClassVar[Range | None] = (0.0, np.inf)  # magnitudes beyond those whose squares are numbers
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
@@ -72,17 +74,18 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     ) -> AnySource:
         """Validate X (and what is aligned with it) and open it as a source.
 
-        Arrays, frames and sparse matrices go through scikit-learn's validation; files, lists of blocks
-        and streams are checked as they are read. NaN and Inf are always found block by block, so the
-        error names block and row.
+        Arrays, frames and sparse matrices go through scikit-learn's validation; then every kind of input
+        through the engine's own checks. NaN and Inf are always found block by block, so the error names
+        block and row.
         """
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            for name, values in (("y", y), ("sample_weight", sample_weight)):
-                if values is not None and source.info.n_rows is not None:
-                    _aligned(name, values, source.info.n_rows)
+            n_rows = source.info.n_rows
+            if reset and n_rows is not None and n_rows < self._min_samples:
+                raise ValueError(f"X has {n_rows} sample(s); a minimum of {self._min_samples} is required")
             return source
+        check_given(X)
         X = validate_data(
             self,
             X,
@@ -128,6 +131,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
+            "limits": self._limits,
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)

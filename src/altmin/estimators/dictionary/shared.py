@@ -38,6 +38,7 @@ class DictionaryEstimator(ComponentsEstimator):
 
     transform_algorithm: str
     transform_n_nonzero_coefs: int | None
+    _limits = None  # the algorithms bring the data to unit scale first
 
     def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
         n_nonzero = self.transform_n_nonzero_coefs

@@ -94,6 +94,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
+    _limits = (1e-75, 1e75)  # the start looks at fourth powers
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
         "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.algorithms.quadratic.low_rank import UserModel, canonical_signs
 from altmin.contract import Block
-from altmin.engine.finite import check_finite
+from altmin.engine.checks import check_finite
 from altmin.engine.sources import Source
 from altmin.kernels.fm_als import Machine, als
 
