@@ -47,7 +47,7 @@ SUBJECTS = {
         lambda: altmin.CompleteDictionaryLearning(max_iter=30, n_restarts=1, random_state=0), _SPARSE
     ),
     "Online": Subject(
-        lambda: altmin.OnlineDictionaryLearning(window=30, start_size=60, max_iter=20, random_state=0),
+        lambda: altmin.OnlineDictionaryLearning(batch_size=30, start_size=60, max_iter=20, random_state=0),
         _SPARSE,
     ),
     "Approximate": Subject(
@@ -247,8 +247,8 @@ def attempt(cell: Cell) -> str:
 # An argument, or scikit-learn's own sentences about it.
 _NAMES = re.compile(
     r"\bX\b|\by\b|sample_weight|n_components|\brank\b|Found array|Expected 2D|sample\(s\)|classes|"
-    r"Complex data|could not convert string|Unknown label|batch_size|A sparse matrix was passed|Sparse data was"
-    r"|[Mm]asked|partial_fit"
+    r"Complex data|could not convert string|Unknown label|batch_size|A sparse matrix was passed|"
+    r"Sparse data was|[Mm]asked|partial_fit"
 )
 
 

@@ -33,14 +33,14 @@ LABELS = (QUADRATIC.y > np.median(QUADRATIC.y)).astype(int)
 
 # Fits that end by tol, by max_iter and by the algorithm itself; batches, samples and full passes.
 FITS = {
-    "AND, tol": (AND(4, thresholds=(0.1, 1.05), tol=1e-3), (TOPICS,)),
-    "AND, max_iter": (AND(4, thresholds=(0.1, 1.05), max_iter=6), (TOPICS,)),
+    "AND, tol": (AND(4, threshold=(0.1, 1.05), tol=1e-3), (TOPICS,)),
+    "AND, max_iter": (AND(4, threshold=(0.1, 1.05), max_iter=6), (TOPICS,)),
     "AND, sparse": (AND(4, max_iter=6), (sp.csr_array(TOPICS * (TOPICS > 1e-3)),)),
     "AND, batches": (AND(4, batch_size=500, max_iter=20), (TOPICS,)),
     "orthogonal": (OrthogonalDictionaryLearning(tol=1e-4), (SPARSE,)),
     "complete": (CompleteDictionaryLearning(), (SPARSE,)),
     "complete, tol": (CompleteDictionaryLearning(tol=1e-3), (SPARSE,)),
-    "online": (OnlineDictionaryLearning(window=300, start_size=900), (SPARSE,)),
+    "online": (OnlineDictionaryLearning(batch_size=300, start_size=900), (SPARSE,)),
     "approximate": (
         ApproximateDictionaryLearning(14, n_nonzero_coefs=2, max_iter=6, tol=1e-2), (PLANTED,),
     ),
@@ -155,7 +155,7 @@ def test_signs_that_change_together_change_the_digest():
 
 def _fit_there(folder, ready, sender):
     ready.wait()
-    model = AND(4, thresholds=(0.1, 1.02), max_iter=150, random_state=0, checkpoint=folder, n_jobs=1)
+    model = AND(4, threshold=(0.1, 1.02), max_iter=150, random_state=0, checkpoint=folder, n_jobs=1)
     try:
         sender.send(("model", model.fit(TOPICS).components_))
     except Exception as error:

@@ -127,7 +127,7 @@ class _Run:
             self.state = self.algorithm.finish(self.state)
             while not isinstance(closing := self.algorithm.next_round(self.state), Done):
                 stats = self._reduce(closing, interruptible=False)
-                self.state = closing.update(self.algorithm, self.state, stats)
+                self.state = closing.then(self.state, stats)
             outcome = make_outcome(done.outcome, done.message)
             self.settings.progress.end(str(outcome))
         cursor = self.cursor
@@ -150,7 +150,7 @@ class _Run:
                 return Done("interrupted")
             if stats is None:
                 return Done("end_of_stream", f"the stream ended after {self.cursor.seen:,} rows")
-            state = step.update(self.algorithm, self.state, stats)
+            state = step.then(self.state, stats)
             ended = self._count(step, state)
             if ended and ended.outcome == "diverged":
                 return ended
@@ -236,7 +236,7 @@ class _Run:
 
     def _look_at(self, rows: Rows, interruptible: bool = False) -> None:
         """Take the digest of rows, and nothing else of them."""
-        self._reduce(Round(_nothing, rows, "check the data", holes=True), interruptible)
+        self._reduce(Round(_nothing, rows, "check the data", holes=True, then=_unchanged), interruptible)
 
     def _digest(self) -> str:
         return f"{int(self.cursor.digest[0]):016x}"
@@ -267,3 +267,7 @@ class _Run:
 
 def _nothing(algorithm: Algorithm, state: State, block: Block) -> float:
     return 0.0
+
+
+def _unchanged(state: State, stats: Stats) -> State:
+    return state
