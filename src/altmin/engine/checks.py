@@ -6,6 +6,9 @@ checked for less than the others. Messages name the argument, and the row where 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,14 +25,31 @@ Range: TypeAlias = tuple[float, float]
 _SQUARES: dict[int, Range] = {4: (1e-15, 1e15), 8: (1e-152, 1e151)}
 
 
-def working_range(dtype: np.dtype[Any], limits: Range) -> Range:
-    """Magnitudes whose squares are normal numbers, within the limits of an algorithm."""
+def working_range(dtype: np.dtype[Any], limits: Range | None) -> Range:
+    """Magnitudes whose squares are normal numbers, within the limits of an algorithm.
+
+    None stands for an algorithm that brings the data to unit scale: only their sums must be numbers.
+    """
+    if limits is None:
+        return 0.0, float(np.finfo(dtype).max) / 1e6
     low, high = _SQUARES[dtype.itemsize]
     return max(low, limits[0]), min(high, limits[1])
 
 
 class SourceError(ValueError):
     """The data cannot be read as asked; the message says which rows and why."""
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Errors of other libraries say which argument is at fault."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if re.search(rf"\b{argument}\b", str(error)):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{argument}: {error}") from error
 
 
 def check_given(X: Any) -> None:
@@ -64,8 +84,7 @@ def check_table(X: Any, y: Any = None, weight: Any = None, second: Any = None) -
             raise SourceError(f"{name} has the shape {part.shape}; one number for each row of X is needed")
         if part.shape[0] != n_rows:
             raise SourceError(f"{name} has {part.shape[0]} rows, X has {n_rows}: they must agree")
-        if name == "sample_weight" or part.dtype.kind in "cVmM":
-            _check_numbers(name, part.dtype)
+        _check_numbers(name, part.dtype)
     if second is not None and second.shape[0] != n_rows:
         raise SourceError(f"X: the second design has {second.shape[0]} rows, the first has {n_rows}")
 
@@ -137,7 +156,7 @@ def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
     block : Block
         Finite rows.
     limits : (float, float) or None
-        Of the algorithm; None: it works at any scale, and nothing is refused.
+        Of the algorithm; None: it works at nearly any scale.
 
     Returns
     -------
@@ -146,11 +165,11 @@ def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
     """
     found = np.zeros(2)
     parts = (("X", 0, block.X), ("X", 0, block.second), ("y", 1, block.y))
-    for name, place, part in parts if limits else ():
+    for name, place, part in parts:
         values: Any = None if part is None else part.data if sp.issparse(part) else part
         if values is None or values.dtype.kind != "f" or not values.size:
             continue
-        low, high = working_range(values.dtype, limits or (0.0, np.inf))
+        low, high = working_range(values.dtype, limits)
         flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
             rms = float(np.sqrt(np.dot(flat, flat) / flat.size))
@@ -159,14 +178,14 @@ def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
         if rms > high:
             raise SourceError(
                 f"{name} holds a value of magnitude {rms:.3g} in block {block.index} (from row {block.start} "
-                f"on): the squares of values above {high:.0e} can't be added in {values.dtype}. "
+                f"on): values above {high:.0e} are too large to be summed up in {values.dtype}. "
                 f"Divide {name} by a power of two such as 2.**{int(np.log2(rms))} before fit"
             )
         found[place] = max(found[place], rms)
     return found
 
 
-def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], limits: Range) -> None:
+def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], limits: Range | None) -> None:
     """Refuse data all of whose values are too small."""
     low, _ = working_range(dtype, limits)
     for name, value in zip(("X", "y"), largest, strict=True):

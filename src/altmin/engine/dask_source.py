@@ -101,6 +101,12 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     if X.shape[0] == 0:
         raise SourceError("X: the dask array has 0 sample(s); at least one is needed")
 
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise SourceError("X is made of masked arrays: their masks would be forgotten; fill the holes first")
+    for name, part in (("y", y), ("sample_weight", weight)):
+        if part is not None and np.shape(part)[:1] != X.shape[:1]:
+            raise SourceError(f"{name} has {np.shape(part)[:1]} rows, X has {X.shape[0]}: they must agree")
+
     def lazy(part: Any) -> Any:
         if part is None or hasattr(part, "dask"):
             return part

@@ -22,7 +22,7 @@ class FirstLook:
     digesting : bool
         Whether their digest is wanted: a checkpoint will need it.
     limits : (float, float) or None
-        Magnitudes with which the algorithm can work; None: all.
+        Magnitudes with which the algorithm can work; None: nearly all.
     checked : int
         Rows before this number have been looked at.
     """
@@ -64,8 +64,7 @@ class FirstLook:
 
     def check_largest(self, largest: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
         """Refuse data that are too small as a whole, before anything is made of their sums."""
-        if self.limits:
-            check_smallest(largest, dtype, self.limits)
+        check_smallest(largest, dtype, self.limits)
 
     def _digest(self, block: Block) -> Any:
         first = max(self.checked - block.start, 0)

@@ -38,7 +38,7 @@ class Settings:
     ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
     Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
     Data of other magnitudes than ``limits``, or whose squares leave the range of their dtype, are refused;
-    None: the algorithm works at any scale.
+    None: the algorithm works at nearly any scale.
     """
 
     max_iter: int | None = 100

@@ -30,7 +30,7 @@ from altmin.engine import (
     open_source,
     run,
 )
-from altmin.engine.checks import Range, check_given
+from altmin.engine.checks import Range, check_given, naming
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
@@ -106,19 +106,21 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
                 raise ValueError(f"X has {n_rows} sample(s); a minimum of {self._min_samples} is required")
             return source
         check_given(X)
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if accept_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_samples if reset else 1,
-        )
+        with naming("X"):
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                accept_sparse="csr" if accept_sparse else False,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_samples if reset else 1,
+            )
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            with naming("sample_weight"):
+                sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
@@ -211,7 +213,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, Source, collect_rows, open_source
+from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
@@ -203,7 +203,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The scores.
         """
         check_is_fitted(self)
-        scores = self._map_rows(self._scores, X)
+        source = self._open(X, reset=False).require_replayable("decision_function")
+        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, limits=self._limits))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

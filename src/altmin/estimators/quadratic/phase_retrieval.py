@@ -148,7 +148,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         def values(block: Block) -> NDArray[Any]:
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
-        return map_rows(values, source, self.n_jobs)
+        return map_rows(values, source, self.n_jobs, limits=self._limits)
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
@@ -166,7 +166,9 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         else:
             is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
             X = _real(X) if is_complex else X
-        source = self._open(X, y, sample_weight, reset=False) if not reset and not is_complex else None
+        source = None
+        if not reset and not is_complex:
+            source = self._open(X, y, sample_weight, reset=False, accept_sparse=False)
         if source is None:
             seen = getattr(self, "n_features_in_", None)
             source = self._open(X, y, sample_weight, reset=True, accept_sparse=False)
