@@ -23,6 +23,7 @@ from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
+from altmin.engine.dask_watch import ClusterError, ClusterWatch
 from altmin.engine.first_look import FirstLook
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
@@ -124,9 +125,12 @@ class DaskRounds:
                 if attempt:
                     self._rebuild_columns(watch)
                 return action()
-            except _losses():
+            except _losses() as loss:
                 if attempt == _RETRIES:
-                    raise
+                    raise ClusterError(
+                        f"workers of the Dask cluster were lost {_RETRIES + 1} times in one round; they may "
+                        f"have too little memory ({loss!r})"
+                    ) from loss
                 self._parts.clear()
                 time.sleep(_POLL_SECONDS * (attempt + 1))
         raise AssertionError("unreachable")
@@ -208,7 +212,8 @@ class DaskRounds:
             if any(future.status == "cancelled" for future in futures):
                 raise CancelledError
 
-        return list(self._finish(self._client.gather(futures, asynchronous=True), check))
+        keys = [future.key for future in futures]
+        return list(self._finish(self._client.gather(futures, asynchronous=True), check, keys))
 
     def _send(self, data: Any) -> Any:
         """Data to some worker; a future."""
@@ -218,14 +223,16 @@ class DaskRounds:
             if time.monotonic() - begun > _SENDING_SECONDS:  # to one that died meanwhile: it never ends
                 raise CancelledError
 
-        return self._finish(self._client.scatter(data, hash=False, asynchronous=True), check)
+        return self._finish(self._client.scatter(data, hash=False, asynchronous=True), check, [])
 
-    def _finish(self, call: Any, check: Callable[[], None]) -> Any:
+    def _finish(self, call: Any, check: Callable[[], None], keys: list[str]) -> Any:
         """Result of an asynchronous call; ``check`` is run while it takes its time, and may raise."""
         coming = asyncio.run_coroutine_threadsafe(call, self._client.loop.asyncio_loop)
+        watch = ClusterWatch(self._client)
         try:
             while not coming.done():
                 check()
+                watch.look(keys)
                 wait([coming], timeout=_POLL_SECONDS)
             return coming.result()
         finally:

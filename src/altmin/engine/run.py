@@ -21,6 +21,7 @@ from altmin.engine.backends import choose_backend
 from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved, problem_key
 from altmin.engine.checks import Range
 from altmin.engine.cursor import Cursor
+from altmin.engine.dask_watch import ClusterError
 from altmin.engine.first_look import FirstLook
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.outcome import Outcome, make_outcome
@@ -199,7 +200,16 @@ class _Run:
                 self.flag.check()
             self.settings.progress.round(step.name, share)
 
-        return self.rounds.reduce(self.algorithm, self.state, step, self.n_rounds, watch)
+        try:
+            return self.rounds.reduce(self.algorithm, self.state, step, self.n_rounds, watch)
+        except ClusterError as error:
+            place = self.settings.checkpoint
+            hint = (
+                "give checkpoint= to be able to go on after a loss"
+                if place is None
+                else (f"fit again with checkpoint={str(place)!r} to go on from where it was")
+            )
+            raise ClusterError(f"{error}; {hint}") from error
 
     def _open_checkpoint(self, stack: ExitStack) -> None:
         settings = self.settings

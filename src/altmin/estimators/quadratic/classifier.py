@@ -151,7 +151,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         fresh, machines = source, getattr(self, "_machines", ())
         if not machines:  # until there are enough rows, all of them are kept: the machine begins with those
             fresh = kept.source()
-        codes = np.concatenate([piece.y for piece in fresh.pieces]).astype(np.intp)
+        codes = np.concatenate([np.asarray(piece.y) for piece in fresh.pieces]).astype(np.intp)
         result, machines = self._find_directions(fresh, codes, len(labels), machines, once=True)
         source = kept.source()
         self._learn(source, np.asarray(source.pieces[0].y).astype(np.intp), labels, machines)
@@ -311,7 +311,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
 
 def _weights(source: Source) -> NDArray[Any] | None:
-    parts = [piece.weight for piece in source.pieces if piece.weight is not None]
+    parts = [np.asarray(piece.weight) for piece in source.pieces if piece.weight is not None]
     return np.concatenate(parts) if parts else None
 
 
