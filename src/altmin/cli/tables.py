@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.cli.text_files import TEXT, FileError, read_text
@@ -112,8 +113,9 @@ def _read_matrix_market(path: Path) -> Any:
     from scipy.io import mmread
 
     try:
-        return mmread(path).tocsr()
-    except ValueError as error:
+        matrix = mmread(path)
+        return matrix.tocsr() if sp.issparse(matrix) else matrix
+    except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
         raise FileError(f"{path} is not a readable Matrix Market file ({error})") from None
 
 
