@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -169,6 +170,8 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.outcome_ = result.outcome
+        if result.outcome == "max_iter":
+            warnings.warn(f"{type(self).__name__}: {result.outcome}", ConvergenceWarning, stacklevel=5)
 
     def guarantee(
         self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None

@@ -60,7 +60,7 @@ class TopicModel(AND):
     text is seldom recovery. The same documents always give the same topics.
 
     **Cost.** That of :class:`altmin.AND` on sparse rows, which are never made dense, and a few non-negative
-    least squares of n_components unknowns a document.
+    least squares of n_components unknowns per document.
 
     References
     ----------

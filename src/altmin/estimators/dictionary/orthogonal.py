@@ -30,7 +30,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     Parameters
     ----------
     init : 'identity', 'dct', 'random' or array-like of shape (n_features, n_features)
-        Start; an array has the shape of ``components_``, an atom a row. 'dct' is the two-dimensional
+        Start; an array has the shape of ``components_``, one atom per row. 'dct' is the two-dimensional
         cosine basis where n_features is a square number.
     threshold : 'auto' or float
         Smallest code that is kept, in units of the data. 'auto' needs no scale: it descends to a share of

@@ -102,7 +102,7 @@ class AND(ComponentsEstimator):
     reconstruction_err_ : float
         Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
     history_ : list of dict
-        One row a stage: relative change, largest threshold, most negative code, share of samples that
+        One row per stage: relative change, largest threshold, most negative code, share of samples that
         contradict the model.
 
     Notes

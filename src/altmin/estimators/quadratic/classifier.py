@@ -39,13 +39,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     Parameters
     ----------
     rank : int
-        Directions a class.
+        Number of directions per class.
     C : float
         Inverse strength of the ridge, as in scikit-learn's LogisticRegression.
     moments : {'auto', 'gaussian', 'sample'}
         As in :class:`altmin.FactorizationMachineRegressor`.
     whiten : 'auto' or bool
-        As there.
+        As in :class:`altmin.FactorizationMachineRegressor`.
     max_iter : int
         Steps of the machine, and iterations of the logistic regression.
     tol : float
@@ -64,12 +64,12 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     n_iter_, history_, outcome_
         Of the (last) machine.
     guarantee_ : GuaranteeReport
-        What speaks for the boundary, 'plausible' at most; ``guarantee(X, y)`` compares halves.
+        The evidence for the boundary, 'plausible' at best; ``guarantee(X, y)`` compares halves.
 
     Notes
     -----
-    **Guarantee.** Theorem 1 speaks of regression: on Gaussian features the machine finds the span of M, and
-    the report, 'plausible' at most, says what speaks for the boundary.
+    **Guarantee.** Theorem 1 is about regression: on Gaussian features the machine finds the span of M, and
+    the report, 'plausible' at best, gives the evidence for the boundary.
 
     **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
     1) / 2 columns.
@@ -195,7 +195,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         return ClassifierEvidence(self._lens, float(len(codes)), parameters, gain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Log odds (one column a class for more than two).
+        """Log odds (one column per class for more than two).
 
         Returns
         -------

@@ -80,13 +80,13 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     diagonal_ : ndarray of shape (n_features,) or None
         After sweeps: squares of single columns beside the factors; part of ``matrix()``.
     encoded_names_ : list of str
-        For frames with categorical columns: the one-hot columns that ``coef_`` and ``factors_`` speak of.
+        For frames with categorical columns: the one-hot columns to which ``coef_`` and ``factors_`` refer.
     unidentified_ : ndarray of int
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
         Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
     history_ : list of dict
-        One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
+        One row per step: change, loss on fresh rows, step, rows so far, steps taken back.
 
     Notes
     -----
