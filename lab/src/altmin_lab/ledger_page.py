@@ -1,4 +1,4 @@
-"""The claims ledger as a page: verdicts in numbers, filters, a line a claim, then a card a claim."""
+"""The claims ledger as a page: verdicts in numbers, filters, one line per claim, then one card per claim."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import platform
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
+from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from altmin import __version__
-from altmin.report.page import Raw, asset, escape, folded, join, page, picture, table, tag, values
+from altmin.report.page import Raw, escape, folded, join, page, picture, table, tag, values
 
 CLASSES = {
     "holds": "good",
@@ -97,7 +98,7 @@ def ledger_page(findings: Sequence[Any], results: Path, *, quick: bool) -> str:
         *(_cards(paper, group, results, quick) for paper, group in papers),
         _foot(findings),
         lead=lead,
-        script=asset("ledger.js"),
+        script=(files("altmin_lab") / "ledger.js").read_text(encoding="utf-8"),
     )
 
 
