@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from altmin.engine.plan import allowed_threads
 from altmin.engine.progress import make_progress
 from altmin.images.frame import as_frame
-from altmin.images.groups import patch_size, threshold_pass, wiener_pass
+from altmin.images.groups import patch_size, threshold_pass, uncorrelated, wiener_pass
 from altmin.images.learn import alternate, cosine_patches
 from altmin.images.noise import unit_noise
 from altmin.images.patches import Patches
@@ -88,35 +88,14 @@ def denoise(
     values, n_jobs, progress = frame.values, allowed_threads(n_jobs), make_progress(verbose)
     progress.begin(f"denoising {values.shape[0]} x {values.shape[1]} pixels, {noise}", 2)
     layers, rotation = uncorrelated(noise.forward(values))
-    pilot = threshold_pass(layers, [learn_atoms(x, n_jobs) for x in layers], n_jobs, progress)
+    pilot = threshold_pass(layers, [_learn_atoms(x, n_jobs) for x in layers], n_jobs, progress)
     progress.iteration(1, {})
     cleaned = wiener_pass(layers, pilot, n_jobs, progress)
     progress.end("done")
     return frame.restore(noise.inverse(np.moveaxis(cleaned, 0, -1) @ rotation.T, values))
 
 
-def uncorrelated(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Channels of shape (H, W, C) as uncorrelated layers (C, H, W), the highest contrast first.
-
-    Parameters
-    ----------
-    values : ndarray of shape (H, W, C)
-        Channels with noise of variance 1.
-
-    Returns
-    -------
-    layers : ndarray of shape (C, H, W)
-        White noise stays white.
-    rotation : ndarray of shape (C, C)
-        Principal axes in columns: layers with their axes moved back, times its transpose, are the channels.
-    """
-    pixels = values.reshape(-1, values.shape[2]).astype(np.float64)
-    pixels -= pixels.mean(axis=0)
-    rotation = np.linalg.eigh(pixels.T @ pixels)[1][:, ::-1].astype(values.dtype)
-    return np.ascontiguousarray(np.moveaxis(values @ rotation, -1, 0)), rotation
-
-
-def learn_atoms(layer: NDArray[Any], n_jobs: int) -> NDArray[Any]:
+def _learn_atoms(layer: NDArray[Any], n_jobs: int) -> NDArray[Any]:
     """Orthonormal atoms of the patches of a layer (H, W) with noise of variance 1."""
     size = patch_size(layer[None])
     sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)

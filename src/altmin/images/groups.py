@@ -103,6 +103,27 @@ def patch_size(layers: Array) -> tuple[int, int]:
     return min(8, layers.shape[1]), min(8, layers.shape[2])
 
 
+def uncorrelated(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Channels of shape (H, W, C) as uncorrelated layers (C, H, W), the highest contrast first.
+
+    Parameters
+    ----------
+    values : ndarray of shape (H, W, C)
+        Channels with noise of variance 1.
+
+    Returns
+    -------
+    layers : ndarray of shape (C, H, W)
+        White noise stays white.
+    rotation : ndarray of shape (C, C)
+        Principal axes in columns: layers with their axes moved back, times its transpose, are the channels.
+    """
+    pixels = values.reshape(-1, values.shape[2]).astype(np.float64)
+    pixels -= pixels.mean(axis=0)
+    rotation = np.linalg.eigh(pixels.T @ pixels)[1][:, ::-1].astype(values.dtype)
+    return np.ascontiguousarray(np.moveaxis(values @ rotation, -1, 0)), rotation
+
+
 def _filter(
     guide: Array,
     n_layers: int,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from altmin.images.frame import Frame, as_frame
+from altmin.images.frame import Frame, as_frame, check_image, check_mask
 from altmin.images.learn import cosine_patches
 from altmin.images.patches import Patches
 
@@ -82,15 +82,13 @@ def estimate_noise(image: ArrayLike, mask: ArrayLike | None = None) -> Noise:
     >>> bool(abs(sigma - 0.1) < 0.01)
     True
     """
-    known = None if mask is None else ~np.asarray(mask, dtype=np.bool_)
-    frame = as_frame(image, known)
-    return noise_of(frame, known)
+    known = None if mask is None else ~check_mask(mask, check_image(image).shape)
+    return noise_of(as_frame(image, known), known)
 
 
 def noise_of(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
     """:func:`estimate_noise` for an image that was read already."""
-    seen = np.ones(frame.values.shape[:2], bool) if known is None else known
-    seen = np.broadcast_to(seen.reshape(*seen.shape[:2], -1), frame.values.shape)
+    seen = np.ones(frame.values.shape, bool) if known is None else known
     rows = [_channel(frame.values[:, :, c], seen[:, :, c]) for c in range(frame.values.shape[2])]
     sigma, error, gain, floor = np.array(rows).T
     noise = Noise(np.sqrt(np.mean(sigma**2)) * frame.scale)
@@ -110,7 +108,8 @@ def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, floa
         n = min(max(int(share * len(members)), _FEWEST), len(members))
         chosen = members[np.argpartition(energy[members], n - 1)[:n]]
         sigmas = np.sqrt(np.mean(codes[chosen][:, high] ** 2, axis=0))
-        return float(np.median(sigmas)), float(np.std(sigmas) / np.sqrt(len(sigmas)))
+        sigma, spread = np.median(sigmas), np.std(sigmas) / np.sqrt(len(sigmas))
+        return float(sigma), float(max(spread, sigma / np.sqrt(2 * n * len(sigmas))))
 
     sigma, error = smoothest(np.arange(len(codes)), _SMOOTHEST)
     brightness = codes[:, 0] / np.sqrt(codes.shape[1])
@@ -196,22 +195,31 @@ class UnitNoise:
         return result
 
 
-def unit_noise(frame: Frame, sigma: Any, known: NDArray[np.bool_] | None = None) -> UnitNoise:
+def unit_noise(frame: Frame, sigma: Any) -> UnitNoise:
     """Units for an image, from the user's sigma (None: estimated)."""
     n_channels = frame.values.shape[2]
+    gain, floor = np.zeros((2, n_channels))
     if sigma is None:
-        noise = noise_of(frame, known)
-        gain = noise.gain / frame.scale
+        noise = noise_of(frame)
+        given, gain = noise.channels / frame.scale, noise.gain / frame.scale
         floor = (noise.floor + noise.gain * frame.offset) / frame.scale**2
-        given = noise.channels / frame.scale
     else:
-        given = np.asarray(sigma)
-        if given.dtype.kind not in "uif" or given.shape not in ((), (n_channels,)):
-            raise ValueError(f"sigma is {sigma!r}; a number, one for each of the {n_channels} channel(s), or "
-                             "None is needed")  # fmt: skip
-        if not ((given >= 0) & (given < np.inf)).all():
-            raise ValueError(f"sigma is {sigma!r}; numbers >= 0 in the units of the image are needed")
-        given, gain, floor = np.broadcast_to(given / frame.scale, n_channels), *np.zeros((2, n_channels))
+        given = channel_sigmas(frame, sigma)
     contrast = np.ptp(frame.values.reshape(-1, n_channels), axis=0)
     used = np.flatnonzero((given > np.finfo(np.float32).eps) & (contrast > 0))
     return UnitNoise(used, given[used], gain[used], floor[used])
+
+
+def channel_sigmas(frame: Frame, sigma: Any, known: NDArray[np.bool_] | None = None) -> Array:
+    """Sigma of each channel in the units of the frame, as the user gave it or estimated ('auto')."""
+    n_channels = frame.values.shape[2]
+    if isinstance(sigma, str) and sigma == "auto":
+        return noise_of(frame, known).channels / frame.scale
+    given = np.asarray(sigma)
+    if given.dtype.kind not in "uif" or given.shape not in ((), (n_channels,)):
+        raise ValueError(
+            f"sigma is {sigma!r}; one number, or one for each of the {n_channels} channel(s), is needed"
+        )
+    if not ((given >= 0) & (given < np.inf)).all():
+        raise ValueError(f"sigma is {sigma!r}; numbers >= 0 in the units of the image are needed")
+    return np.broadcast_to(given / frame.scale, n_channels)
