@@ -17,6 +17,7 @@ Array = NDArray[Any]
 _SAMPLE = 100_000
 _SMOOTHEST, _FEWEST = 0.01, 60  # share and least number of the patches that are measured
 _ENOUGH = 200  # patches without a missing pixel
+_CLIPPED = 0.005  # share of the pixels at an end of the range from which on they count as clipped
 _PIXELS = 64  # the fewest that say anything
 _LOW, _HIGH = 5 / 14, 9 / 14  # ends of the low and of the high frequencies, where 1 is the highest
 _BINS, _IN_BIN, _CORRELATED = 12, 1000, 0.9  # of brightness, to see whether the noise grows with it
@@ -100,7 +101,7 @@ def noise_of(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
 
 def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, float, float]:
     """Sigma of a layer (H, W), its standard error, and gain and floor of the variance, in its units."""
-    codes, frequency = _codes(layer, known)
+    codes, frequency = _codes(layer, known & ~_clipped(layer, known))
     low, high = (frequency > 0) & (frequency <= _LOW), frequency >= _HIGH
     energy = np.einsum("ij,ij->i", codes[:, low], codes[:, low])
 
@@ -113,8 +114,7 @@ def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, floa
 
     sigma, error = smoothest(np.arange(len(codes)), _SMOOTHEST)
     brightness = codes[:, 0] / np.sqrt(codes.shape[1])
-    # Pixels at the ends of the range may have been clipped, and have less noise then.
-    margin = 2 * sigma
+    margin = 2 * sigma  # near the ends of the range some of the noise may have been cut off
     inside = np.flatnonzero((brightness > layer.min() + margin) & (brightness < layer.max() - margin))
     if len(inside) < _BINS * _IN_BIN:
         return sigma, error, 0.0, 0.0
@@ -122,6 +122,17 @@ def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, floa
     level = np.array([brightness[members].mean() for members in bins])
     variance = np.array([smoothest(members, 2 * _SMOOTHEST)[0] ** 2 for members in bins])
     return sigma, error, *_growth(level, variance)
+
+
+def _clipped(layer: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Pixels that have lost their noise at an end of the range, where a good part of the picture lies."""
+    seen = layer[known]
+    clipped = np.zeros(layer.shape, bool)
+    for end in (seen.min(initial=np.inf), seen.max(initial=-np.inf)):
+        at_end = known & (layer == end)
+        if at_end.sum() > _CLIPPED * seen.size:
+            clipped |= at_end
+    return clipped if clipped.sum() < seen.size / 2 else np.zeros(layer.shape, bool)
 
 
 def _codes(layer: Array, known: NDArray[np.bool_]) -> tuple[Array, Array]:
