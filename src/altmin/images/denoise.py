@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from altmin.engine.plan import allowed_threads
-from altmin.engine.progress import make_progress
+from altmin.engine.progress import Progress, make_progress
 from altmin.images.frame import as_frame
 from altmin.images.groups import patch_size, threshold_pass, uncorrelated, wiener_pass
 from altmin.images.learn import alternate, cosine_patches
-from altmin.images.noise import unit_noise
+from altmin.images.noise import UnitNoise, unit_noise
 from altmin.images.patches import Patches
 
 _LEARN = 3.0  # threshold while learning, in sigmas
@@ -87,12 +87,20 @@ def denoise(
         return np.array(image)
     values, n_jobs, progress = frame.values, allowed_threads(n_jobs), make_progress(verbose)
     progress.begin(f"denoising {values.shape[0]} x {values.shape[1]} pixels, {noise}", 2)
+    cleaned = clean_channels(values, noise, n_jobs, progress)
+    progress.end("done")
+    return frame.restore(cleaned)
+
+
+def clean_channels(
+    values: NDArray[Any], noise: UnitNoise, n_jobs: int, progress: Progress
+) -> NDArray[np.float32]:
+    """Both passes over the noisy channels of an image (H, W, C); the others stay as they are."""
     layers, rotation = uncorrelated(noise.forward(values))
     pilot = threshold_pass(layers, [_learn_atoms(x, n_jobs) for x in layers], n_jobs, progress)
     progress.iteration(1, {})
     cleaned = wiener_pass(layers, pilot, n_jobs, progress)
-    progress.end("done")
-    return frame.restore(noise.inverse(np.moveaxis(cleaned, 0, -1) @ rotation.T, values))
+    return noise.inverse(np.moveaxis(cleaned, 0, -1) @ rotation.T, values)
 
 
 def _learn_atoms(layer: NDArray[Any], n_jobs: int) -> NDArray[Any]:

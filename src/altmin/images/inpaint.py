@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from altmin.engine.plan import allowed_threads
 from altmin.engine.progress import make_progress
+from altmin.images.denoise import clean_channels
 from altmin.images.fillers import group_fill, mmse_fill, pursuit_fill, smooth_fill, threshold_fill
 from altmin.images.frame import as_frame, check_image, check_mask
-from altmin.images.noise import channel_sigmas
+from altmin.images.noise import channel_sigmas, unit_noise
 from altmin.images.reconstruct import split_channels
 
 # Pursuits and the linear estimate cost more, and gain less from overlap.
@@ -118,10 +119,13 @@ def inpaint(
     n_jobs = allowed_threads(n_jobs)
     start = smooth_fill(frame.values, missing)
     if dictionary is None:
-        noise = None if sigma is None else channel_sigmas(frame, sigma, ~missing)
+        sigmas = None if sigma is None else channel_sigmas(frame, sigma, ~missing)
         progress = make_progress(verbose)
         progress.begin(f"filling in {missing.mean():.0%} of {start.shape[0]} x {start.shape[1]} pixels", 8)
-        filled = group_fill(start, missing, noise, n_jobs, progress)
+        filled = group_fill(start, missing, sigmas, n_jobs, progress)
+        if sigmas is not None and sigmas.any():  # thresholds take out noise that the filters have fed on
+            noise = unit_noise(frame, sigmas * frame.scale)
+            filled = clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)
         progress.end("done")
     elif sigma is not None:
         raise ValueError("sigma is given with a dictionary; noise is taken out without a dictionary only")

@@ -130,7 +130,7 @@ def _clipped(layer: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     clipped = np.zeros(layer.shape, bool)
     for end in (seen.min(initial=np.inf), seen.max(initial=-np.inf)):
         at_end = known & (layer == end)
-        if at_end.sum() > _CLIPPED * seen.size:
+        if at_end.sum() > max(_CLIPPED * seen.size, 4):  # noise has one pixel at its end
             clipped |= at_end
     return clipped if clipped.sum() < seen.size / 2 else np.zeros(layer.shape, bool)
 
