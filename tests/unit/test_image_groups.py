@@ -149,10 +149,12 @@ def test_photon_noise_is_seen_and_taken_out_better_for_it():
 def test_filling_in_and_denoising_together_beats_one_after_the_other():
     clean = texture(80)
     missing = np.random.default_rng(1).random(clean.shape) < 0.5
-    before = np.where(missing, 0.0, noisy(clean, 0.1))
-    joint = inpaint(before, missing, sigma=0.1)
-    apart = denoise(inpaint(before, missing), 0.1)
-    assert psnr(joint, clean) > psnr(apart, clean) + 0.2
+    gains = []
+    for seed in range(3):
+        before = np.where(missing, 0.0, noisy(clean, 0.1, seed))
+        joint = inpaint(before, missing, sigma=0.1)
+        gains.append(psnr(joint, clean) - psnr(denoise(inpaint(before, missing), 0.1), clean))
+    assert np.mean(gains) > 0.3
     assert psnr(inpaint(before, missing, sigma="auto"), clean) > psnr(joint, clean) - 0.5
 
 

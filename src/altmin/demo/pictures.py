@@ -85,8 +85,8 @@ def noise() -> Story:
     named = {f"{name}: {psnr(image, clean):.1f} dB": image for name, image in shown.items()}
     return Story(
         "Can the noise be told from the picture?",
-        "Noise of unknown strength on a photograph: altmin learns from groups of similar patches of the picture "
-        f"itself and reaches {psnr(ours, clean):.1f} dB; scikit-image's non-local means "
+        "Noise of unknown strength on a photograph: altmin learns from similar patches of the picture itself "
+        f"and reaches {psnr(ours, clean):.1f} dB; scikit-image's non-local means "
         f"{psnr(other, clean):.1f} dB (more is better).",
         "OrthogonalDictionaryLearning",
         "camera inside scikit-image",

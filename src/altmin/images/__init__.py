@@ -3,8 +3,8 @@
 from altmin.images.denoise import denoise
 from altmin.images.inpaint import inpaint
 from altmin.images.learn import learn_dictionary
-from altmin.images.noise import Noise, estimate_noise
+from altmin.images.noise import estimate_noise
 from altmin.images.patches import Patches
 from altmin.images.reconstruct import reconstruct
 
-__all__ = ["Noise", "Patches", "denoise", "estimate_noise", "inpaint", "learn_dictionary", "reconstruct"]
+__all__ = ["Patches", "denoise", "estimate_noise", "inpaint", "learn_dictionary", "reconstruct"]

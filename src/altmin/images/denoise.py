@@ -89,7 +89,11 @@ def denoise(
     progress.begin(f"denoising {values.shape[0]} x {values.shape[1]} pixels, {noise}", 2)
     cleaned = clean_channels(values, noise, n_jobs, progress)
     progress.end("done")
-    return frame.restore(cleaned)
+    result = frame.restore(cleaned)
+    if len(noise.channels) < values.shape[2]:
+        others = np.setdiff1d(np.arange(values.shape[2]), noise.channels)
+        result[:, :, others] = np.asarray(image)[:, :, others]
+    return result
 
 
 def clean_channels(

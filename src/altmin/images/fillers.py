@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 _CONTRAST = (2.5, 0.05)  # first and last threshold, in standard deviations of the known pixels
 _COARSE, _FIRST = (2.5, 0.5), 10  # thresholds of the first guess, and how many
-_LEVELS, _PASSES = (0.33, 0.05), 8  # noise that is assumed in the first and in the last pass over groups
+_LEVELS, PASSES = (0.33, 0.05), 8  # noise that is assumed in the first and in the last pass over groups
 _MOMENTUM = 0.3
 _LEAST_KNOWN = 0.3  # fewer pixels than this share would be weighed too much
 _MMSE_ROUNDS = 3
@@ -70,7 +70,7 @@ def group_fill(
         axis=-1,
     )
     last = x
-    for k, level in enumerate(contrast * np.geomspace(*_LEVELS, _PASSES)):
+    for k, level in enumerate(contrast * np.geomspace(*_LEVELS, PASSES)):
         ahead = x + _MOMENTUM * (x - last)
         z = np.where(known, ahead + (start - ahead) / share, ahead)
         units = (np.maximum(true, level) / np.sqrt(share)).astype(np.float32)

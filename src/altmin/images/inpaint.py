@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from altmin.engine.plan import allowed_threads
 from altmin.engine.progress import make_progress
 from altmin.images.denoise import clean_channels
-from altmin.images.fillers import group_fill, mmse_fill, pursuit_fill, smooth_fill, threshold_fill
-from altmin.images.frame import as_frame, check_image, check_mask
+from altmin.images.fillers import PASSES, group_fill, mmse_fill, pursuit_fill, smooth_fill, threshold_fill
+from altmin.images.frame import Frame, as_frame, check_image, check_mask
 from altmin.images.noise import channel_sigmas, unit_noise
 from altmin.images.reconstruct import split_channels
 
@@ -116,36 +116,41 @@ def inpaint(
         raise ValueError("mask covers the whole image, or a whole channel: there is nothing to go by")
     if method not in ("threshold", "mmse", "omp", "ormp"):
         raise ValueError(f"method is {method!r}; allowed are 'threshold', 'mmse', 'omp' and 'ormp'")
-    n_jobs = allowed_threads(n_jobs)
-    start = smooth_fill(frame.values, missing)
-    if dictionary is None:
-        sigmas = None if sigma is None else channel_sigmas(frame, sigma, ~missing)
-        progress = make_progress(verbose)
-        progress.begin(f"filling in {missing.mean():.0%} of {start.shape[0]} x {start.shape[1]} pixels", 8)
-        filled = group_fill(start, missing, sigmas, n_jobs, progress)
-        if sigmas is not None and sigmas.any():  # thresholds take out noise that the filters have fed on
-            noise = unit_noise(frame, sigmas * frame.scale)
-            filled = clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)
-        progress.end("done")
-    elif sigma is not None:
+    if dictionary is not None and sigma is not None:
         raise ValueError("sigma is given with a dictionary; noise is taken out without a dictionary only")
+    n_jobs = allowed_threads(n_jobs)
+    if dictionary is None:
+        filled = _by_groups(frame, missing, sigma, n_jobs, verbose)
     else:
-        D = np.asarray(dictionary, dtype=np.float32)
+        count = n_nonzero_coefs or max(np.shape(dictionary)[-1] // 10, 1)
+        call: Any
+        call, options = {
+            "threshold": (threshold_fill, (max_iter, n_jobs)),
+            "mmse": (mmse_fill, (code_variances, n_jobs)),
+        }.get(method, (pursuit_fill, (count, method, code_variances, n_jobs)))
+        D, start = np.asarray(dictionary, dtype=np.float32), smooth_fill(frame.values, missing)
         size, layers = split_channels(start, D, patch_size)
         holes = [missing] if len(layers) == 1 else [missing[:, :, [c]] for c in range(len(layers))]
-        call: Any
-        options: tuple[Any, ...] = (D, size, step or _STEPS[method])
-        if method == "threshold":
-            call, options = threshold_fill, (*options, max_iter, n_jobs)
-        elif method == "mmse":
-            call, options = mmse_fill, (*options, code_variances, n_jobs)
-        else:
-            count = n_nonzero_coefs or max(D.shape[1] // 10, 1)
-            call, options = pursuit_fill, (*options, count, method, code_variances, n_jobs)
-        parts = [call(x, hole, *options) for x, hole in zip(layers, holes, strict=True)]
+        stride = step or _STEPS[method]
+        parts = [call(x, hole, D, size, stride, *options) for x, hole in zip(layers, holes, strict=True)]
         filled = np.concatenate(parts, axis=-1)
     result = frame.restore(filled)
     if sigma is None:
         known = ~missing.reshape(result.shape)
         result[known] = np.asarray(image)[known]
     return result
+
+
+def _by_groups(
+    frame: Frame, missing: NDArray[np.bool_], sigma: Any, n_jobs: int, verbose: bool | int
+) -> NDArray[Any]:
+    """Fill in by groups of similar patches; given sigma, known pixels are denoised as well."""
+    sigmas = None if sigma is None else channel_sigmas(frame, sigma, ~missing)
+    start, progress = smooth_fill(frame.values, missing), make_progress(verbose)
+    progress.begin(f"filling in {missing.mean():.0%} of {start.shape[0]} x {start.shape[1]} pixels", PASSES)
+    filled = group_fill(start, missing, sigmas, n_jobs, progress)
+    if sigmas is not None and sigmas.any():  # thresholds take out noise that the filters have fed on
+        noise = unit_noise(frame, sigmas * frame.scale)
+        filled = clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)
+    progress.end("done")
+    return filled
