@@ -37,10 +37,11 @@ from altmin.algorithms.dictionary.block_sums import (
     fallen_thresholds,
     least_squares_decoder,
     noise_level,
-    pursuit_map,
+    signals,
     whitening,
 )
 from altmin.contract import Block, Concat, Done, Info, Next, Round, Same, Stats, record
+from altmin.kernels.bernoulli_gauss import sparse_posterior
 
 _DISTURBED = 2.0  # times the usual noise
 _SETTLED = 1.2  # times the usual noise and density, at which a polished block is believed
@@ -59,6 +60,7 @@ class OnlineState:
     thresholds: Any  # (k,)
     noise_gain: Any  # (k,): norms of the decoder's columns
     scale: float
+    centre: Any  # (n,): the intercept, None where there is none
     covariance: Any  # (n, n): second moments with forgetting
     gram: Any  # (k, k): weighted sum of Z'Z
     cross: Any  # (k, n): weighted sum of Z'X
@@ -100,7 +102,9 @@ class Online:
         atoms = found.atoms / norms[:, None]
         # The search's atoms are a least-squares solution, of sums that are nearly diagonal as codes are
         # uncorrelated: these have the same solution, and the same weight against the blocks to come.
-        floor = float(np.finfo(dtype).eps) * float(np.sqrt(np.trace(found.frame.covariance)))
+        floor = float(np.finfo(dtype).eps) * float(np.sqrt(found.frame.energy))
+        frame = found.frame
+        covariance = frame.covariance if frame.axes is None else frame.axes @ frame.covariance @ frame.axes.T
         gram = np.diag(found.squares * norms**2) / max(found.noise, floor) ** 2
         state = OnlineState(
             "next",
@@ -109,7 +113,8 @@ class Online:
             found.thresholds * norms,
             np.ones(k),
             found.scale,
-            found.frame.covariance,
+            found.centre,
+            covariance,
             gram,
             gram @ atoms,
             noise=found.noise,
@@ -281,7 +286,18 @@ def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
 
 
 def coding_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
-    """Sums of codes by thresholds, or by a pursuit where noise would drown them in the inverse."""
-    if np.max(NOISE_FACTOR * state.noise * state.noise_gain / state.size) > LOUD * np.sqrt(state.density):
-        return pursuit_map(algorithm, state, block)
-    return code_map(algorithm, state, block)
+    """Sums of codes by thresholds, or of largest evidence where noise would drown them in the inverse."""
+    stats = code_map(algorithm, state, block)
+    if np.max(NOISE_FACTOR * state.noise * state.noise_gain / state.size) <= LOUD * np.sqrt(state.density):
+        return stats
+    X = signals(state, block)
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, np.float64) / state.scale
+    density = np.full(len(state.atoms), np.clip(state.density, 1e-4, 0.9))
+    Z, _ = sparse_posterior(X, state.atoms, state.noise**2, state.size**2, density)
+    return {
+        **stats,
+        "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
+        "squares": np.einsum("ij,ij->j", Z, Z),
+        "cross": Z.T @ X * state.scale,
+        "gram": Z.T @ Z,
+    }

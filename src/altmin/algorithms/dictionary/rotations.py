@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.dictionary.block_sums import signals
 from altmin.contract import Block, Stats
 from altmin.kernels.contrasts import cube_score, huber_score
 from altmin.kernels.gram import times, transpose_times
@@ -25,17 +26,21 @@ from altmin.kernels.polar import polar
 
 PORTFOLIO = (
     "huber 1",
+    "l1 0.15 0.15 300",
     "huber 0.5",
+    "l1 0.3 0.1 600",
     "cube",
+    "l1 0.25 0.25 300",
     "descent",
     "huber 0.25",
+    "l1 0.15 0.15 300",
     "huber 1",
     "bank 12",
     "bank 40",
     "bank 40",
 )
-"""Kinds of start in the order in which they are tried, with the width of the Huber function or the number
-of searches for each atom."""
+"""Kinds of start in the order in which they are tried, with the width of the Huber function, the penalties
+and steps of a search without whitening, or the number of searches for each atom."""
 
 _SAME = 0.7  # |cos| above which two directions of a bank are the same atom
 
@@ -53,10 +58,11 @@ def random_directions(m: int, n: int, seed: list[int]) -> NDArray[Any]:
 
 def contrast_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """E[g(z) x'] and E[g'(z)] of a block, for the contrast of the current start."""
-    Z = times(block.X, state.decoder)
+    X = signals(state, block)
+    Z = times(X, state.decoder)
     kind, width = contrast_of(state.search.kind)
     slope = cube_score(Z) if kind == "cube" else huber_score(Z, width)
-    return {"cross": transpose_times(Z, block.X).astype(np.float64), "slope": slope, "n_rows": block.n_rows}
+    return {"cross": transpose_times(Z, X).astype(np.float64), "slope": slope, "n_rows": block.n_rows}
 
 
 def contrast_of(kind: str) -> tuple[str, float]:
@@ -75,7 +81,7 @@ def unit_rows(W: NDArray[Any], fallback: NDArray[Any]) -> NDArray[Any]:
 
 def spread_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Sums of |z| and z^2 of each direction, by which directions and candidates are judged."""
-    Z = times(block.X, state.decoder)
+    Z = times(signals(state, block), state.decoder)
     np.abs(Z, out=Z)
     return {
         "absolute": Z.sum(axis=0, dtype=np.float64),

@@ -18,7 +18,7 @@ from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState
 from altmin.engine import AnySource, Source, StreamSource, open_source
 from altmin.estimators.base import SHARED_CONSTRAINTS
-from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, DictionaryEstimator, intercept_of
 from altmin.guarantees.dictionary import dictionary_report
 from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
@@ -69,6 +69,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Unit atoms, in an order that stays.
     component_scales_ : ndarray of shape (n_components,)
         Root mean square of each atom's nonzero codes.
+    intercept_ : ndarray of shape (n_features,)
+        A constant row that every sample contains; zeros where there is none.
     thresholds_ : ndarray of shape (n_components,)
         Thresholds for the codes of unit atoms.
     noise_std_ : float
@@ -272,7 +274,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.history_ = [*self.history_, *tracked][-_HISTORY:]
         self.n_iter_ += result.n_iter
         self.outcome_ = result.outcome
-        self._set_fit(result.state)
+        self._set_tracked(result.state)
         self._look_again(result.state)
         self._state = None if result.outcome.kind == "stalled" else result.state
         return result.position
@@ -297,7 +299,9 @@ class OnlineDictionaryLearning(DictionaryEstimator):
 
     def _search(self, X: Any, k: int, tracker: Online, checkpoint: Path | None = None) -> None:
         source = open_source(X)
-        result = self._run(Complete(k), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000))
+        result = self._run(
+            Complete(k, intercept=None), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000)
+        )
         state = tracker.begin(result.state, source.info.dtype)
         last = X[-self.window :]
         state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
@@ -307,7 +311,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.n_iter_ += 1
         self.outcome_ = result.outcome
         self._state = replace(state, n_rows=state.n_rows + self.n_samples_seen_)
-        self._set_fit(self._state)
+        self._set_tracked(self._state)
         order = np.arange(k)
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
@@ -319,7 +323,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         """Evidence of the last rows: the search may be long ago, and the stream may have changed."""
         if state.recent is None:
             return
-        X = np.asarray(state.recent, dtype=np.float64) / state.scale
+        X = np.asarray(self._centred(state.recent), dtype=np.float64) / state.scale
         Z = X @ np.linalg.pinv(state.atoms)
         kept = np.where(np.abs(Z) >= state.thresholds, Z, 0.0)
         counts = np.count_nonzero(kept, axis=0)
@@ -345,10 +349,11 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
         return dictionary_report(self._fit_evidence)
 
-    def _set_fit(self, state: OnlineState) -> None:
+    def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
         self.component_scales_ = state.size * state.scale
         self.thresholds_ = state.thresholds * state.scale
+        self.intercept_ = intercept_of(state)
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         self.n_samples_seen_ = state.n_rows

@@ -47,7 +47,7 @@ class DictionaryEstimator(ComponentsEstimator):
         decoder = self._decoder()
 
         def code(block: Block) -> NDArray[Any]:
-            Z = times(block.X, decoder.astype(block.X.dtype, copy=False))
+            Z = times(self._centred(block.X), decoder.astype(block.X.dtype, copy=False))
             if n_nonzero is None:
                 return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
             return largest_only(Z, n_nonzero)
@@ -57,7 +57,31 @@ class DictionaryEstimator(ComponentsEstimator):
     def _pursue(self, block: Block) -> NDArray[Any]:
         atoms = self.components_.astype(block.X.dtype, copy=False)
         n_nonzero = self.transform_n_nonzero_coefs or max(block.X.shape[1] // 10, 1)
-        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
+        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(self._centred(block.X)).dense()
+
+    def _centred(self, X: Any) -> Any:
+        """The samples without the intercept."""
+        centre = getattr(self, "intercept_", None)  # models of files from before had none
+        if centre is None or not np.any(centre):
+            return X
+        return (X.toarray() if sp.issparse(X) else X) - centre.astype(X.dtype)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Data from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            ``X @ components_``, plus the intercept.
+        """
+        data = super().inverse_transform(X)
+        centre = getattr(self, "intercept_", None)
+        return data if centre is None or not np.any(centre) else data + centre.astype(data.dtype)
 
     def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
         """Whether these are the true atoms, with refits of halves and from another start.
@@ -110,6 +134,22 @@ class DictionaryEstimator(ComponentsEstimator):
     def _from_another_start(self, model: Any) -> Any:
         """A copy that searches from elsewhere."""
         return clone(model).set_params(random_state=2)
+
+    def _set_fit(self, state: Any, dtype: Any, start: Any, agreeing: int | None, **facts: Any) -> None:
+        """The attributes that a search or an alternation leads to; a ``start`` keeps its order."""
+        norms = np.linalg.norm(state.atoms, axis=1)
+        atoms = state.atoms / norms[:, None]
+        order = self._set_dictionary(atoms, state.squares * norms**2, dtype, keep_order=start is not None)
+        unit = (norms * state.scale)[order]  # a code of the unit atom, for one of the state's atom
+        rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
+        self.component_scales_ = rms[order] * unit
+        self.thresholds_ = state.thresholds[order] * unit
+        self.density_ = state.counts[order] / state.n_rows
+        self.noise_std_ = state.noise * state.scale
+        self.intercept_ = intercept_of(state)
+        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
+        facts = {"start": start_distance(start, self.components_), **facts}
+        self._set_guarantee(state, order, agreeing, **facts)
 
     def _set_guarantee(
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
@@ -170,6 +210,18 @@ def _halves(source: Source) -> list[NDArray[np.intp]]:
 
 def _distance(fit: Any, other: Any) -> float:
     return float(np.max(sine_errors(fit.components_, other.components_)))
+
+
+def wants_intercept(fit_intercept: Any) -> bool | None:
+    """The algorithm's word for the parameter: None asks the data."""
+    return None if isinstance(fit_intercept, str) else bool(fit_intercept)
+
+
+def intercept_of(state: Any) -> NDArray[Any]:
+    """The constant row of a fit, in units of the data."""
+    if state.centre is None:
+        return np.zeros(state.atoms.shape[1], state.decoder.dtype)
+    return np.asarray(state.centre * state.scale, state.decoder.dtype)
 
 
 def start_distance(start: Any, atoms: NDArray[Any]) -> float | None:
