@@ -31,16 +31,28 @@ WORST_CONDITION = 1e6
 
 _SAMPLED = 1 << 14  # entries of a block that enter the histogram: plenty for a quantile, and cheap
 _FALL = 0.3  # thresholds fall by at most this factor from one pass to the next
+_EVEN = 0.11  # (sum r^2)^2 / (p sum r^4) is .37 or more for plain data, less for scales and outliers
 _SAFE = 10.0  # times the rms change of an atom's codes: no zero code can pass such a threshold
 _ROUNDING = 1e3  # times the rounding error of a code
 
 
 def signals(state: Any, block: Block) -> Any:
-    """The rows of a block as the atoms are to explain them: without the intercept, where there is one."""
-    if state.centre is None:
-        return block.X
-    X = block.X.toarray() if sp.issparse(block.X) else block.X
-    return X - (state.centre * state.scale).astype(X.dtype)
+    """The rows of a block as the atoms are to explain them.
+
+    Without the intercept; of one size where ``state.levelled``, as a dictionary that explains a row explains
+    its multiples; zero where the column ``inlier`` says so.
+    """
+    X = block.X
+    if state.centre is None and not state.levelled:
+        return X
+    X = X.toarray() if sp.issparse(X) else X
+    if state.centre is not None:
+        X = X - (state.centre * state.scale).astype(X.dtype)
+    if state.levelled:
+        norms = np.sqrt(row_norms2(X))
+        factor = np.divide(state.scale, norms, out=np.zeros_like(norms), where=norms > 0)
+        X = X * (factor * block.columns.get("inlier", 1.0)).astype(X.dtype)[:, None]
+    return X
 
 
 def extent_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -68,12 +80,13 @@ def covariance_map(algorithm: Any, state: Any, block: Block) -> Stats:
 def moments_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """First and second moments, in the axes of a sketch if there is one."""
     X = signals(state, block) / state.scale
-    energy = float(row_norms2(X).sum())
+    norms = row_norms2(X)
+    spread = {"energy": float(norms.sum()), "fourth": float(norms @ norms)}
     X = X if state.frame.axes is None else np.asarray(X @ state.frame.axes)
     C = X.T @ X
     C = C.toarray() if sp.issparse(C) else C
     total = np.asarray(X.sum(axis=0), np.float64).ravel()
-    return {"covariance": np.asarray(C, dtype=np.float64), "sum": total, "energy": energy}
+    return {"covariance": np.asarray(C, dtype=np.float64), "sum": total, **spread}
 
 
 def code_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -211,6 +224,11 @@ class Frame:
         return len(self.unwhiten)
 
     @property
+    def variances(self) -> NDArray[Any]:
+        """Variances of the data along the principal axes in use: P has columns of length 1 / sqrt of them."""
+        return 1.0 / np.einsum("ij,ij->j", self.whiten, self.whiten)
+
+    @property
     def rms(self) -> float:
         """Root mean square of an entry of the data."""
         return float(np.sqrt(self.energy / len(self.whiten)))
@@ -224,6 +242,11 @@ def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Second moments times the current axes: one step of subspace iteration."""
     X = signals(state, block) / state.scale
     return {"range": np.asarray(X.T @ (X @ state.frame.axes), np.float64)}
+
+
+def are_uneven(stats: Stats, n_rows: int) -> bool:
+    """Whether a few rows hold most of the data's energy: scales that differ by decades, or outliers."""
+    return bool(stats["energy"] ** 2 < _EVEN * n_rows * stats["fourth"])
 
 
 def has_mean(mean: NDArray[Any], moments: NDArray[Any], n_rows: int) -> bool:

@@ -34,6 +34,7 @@ from altmin.algorithms.dictionary.block_sums import (
     WARM_END,
     WORST_CONDITION,
     Frame,
+    are_uneven,
     code_map,
     evidence_round,
     extent_map,
@@ -65,6 +66,7 @@ from altmin.algorithms.dictionary.posterior import (
     first_prior,
     posterior_map,
     refit,
+    screen_map,
     structure,
 )
 from altmin.algorithms.dictionary.rotations import (
@@ -168,6 +170,9 @@ class CompleteState:
     scale: float = 1.0
     n_rows: int = 0
     centre: Any = None  # (n,): the intercept, None where there is none
+    levelled: bool = False  # whether rows are scaled to one size
+    screened: bool = False  # whether the column `inlier` says which rows count
+    outliers: Any = None  # numbers of the rows that don't
     frame: Frame = Frame()
     search: Search = Search()
     progress: Progress = Progress()
@@ -203,6 +208,7 @@ _PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
     "ratios": (ratio_map, "sample", "pairs", False, "_parted"),
     "judge": (spread_map, "all", "judge", False, "_judged"),
     "refine": (posterior_map, "few", "refine", True, "_refined"),
+    "screen": (screen_map, "all", "screen", False, "_screened"),
     "settle": (posterior_map, "all", "refine", True, "_settled"),
     "residual": (residual_map, "all", "residual", False, "_closed"),
 }
@@ -232,9 +238,12 @@ class Complete:
         """Scale, second moments, then starts with their polish or refinement, and at the end the residual."""
         if state.phase in _PHASES:
             mapped, rows, name, iteration, then = _PHASES[state.phase]
-            return Round(mapped, self._rows(state, rows), name, iteration, then=getattr(self, then))
+            step = Round(mapped, self._rows(state, rows), name, iteration, then=getattr(self, then))
+            step = replace(step, writes=("inlier",)) if state.phase == "screen" else step
+            return replace(step, reads=("inlier",)) if state.screened else step
         if state.phase == "evidence":
-            return evidence_round(state)
+            step = evidence_round(state)
+            return replace(step, reads=("inlier",)) if state.screened else step
         if state.converged:
             return Done("converged")
         return Done(
@@ -297,12 +306,18 @@ class Complete:
         return replace(state, phase="covariance") if passes >= _SKETCH_PASSES else state
 
     def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
+        if not state.levelled and self.start is None and are_uneven(stats, state.n_rows):
+            return replace(state, levelled=True)  # and once more with rows of one size
         mean, moments = stats["sum"] / state.n_rows, stats["covariance"] / state.n_rows
         unseen = self.intercept is None and has_mean(mean, moments, state.n_rows)
         if state.centre is None and (self.intercept or unseen):
             return replace(state, centre=state.frame.full(mean))  # and once more around it
         frame = whitening(moments, self.n_components, state.frame.axes, stats["energy"] / state.n_rows)
-        return self._begin(replace(state, frame=frame))
+        state = replace(state, frame=frame)
+        if state.screened:
+            return self._to_refine(state, state.atoms)
+        # searches with a penalty are those that outliers do least harm to
+        return self._next(replace(state, search=Search(start=-1)))
 
     # --- starts -----------------------------------------------------------------------------------------
 
@@ -426,10 +441,18 @@ class Complete:
         beaten = best is not None and best.score - state.prior.score > _BEATEN and state.prior.settled
         if state.phase != "refined" and state.progress.passes < _REFINE_PASSES and not beaten:
             return state
-        if state.noise < NOISELESS * state.frame.rms and np.linalg.cond(state.W) < WORST_CONDITION:
+        settled = state.screened or not state.levelled
+        noiseless = state.noise < NOISELESS * state.frame.rms
+        if settled and noiseless and np.linalg.cond(state.W) < WORST_CONDITION:
             search = replace(state.search, refined=True, rotation=state.W)
             return self._to_polish(replace(state, search=search), state.W)
         return self._add(state, state.prior)
+
+    def _screened(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """Second moments of the rows that count, and the refinement again on them."""
+        search = Search(start=-1, kind="l1 screened", tried=state.search.tried)
+        outliers = stats["outliers"].value
+        return replace(state, phase="covariance", screened=True, outliers=outliers, search=search)
 
     # --- candidates -------------------------------------------------------------------------------------
 
@@ -457,17 +480,27 @@ class Complete:
         return self._next(replace(state, search=replace(search, found=(*search.found, candidate), best=best)))
 
     def _next(self, state: CompleteState) -> CompleteState:
-        """The next start, unless enough of them agree; starts with a penalty are for data with noise."""
+        """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
-        skipped = ("l1", "bank") if exact else ("bank",) if self._has_structure(state) else ()
-        if self.threshold is not None:
-            skipped = ("l1", *skipped)
         rest = range(search.start + 1, len(self.portfolio))
-        later = [start for start in rest if not self.portfolio[start].startswith(skipped)]
-        if enough or not later or self.start is not None:
-            return self._accept(replace(state, converged=enough or exact))
-        return self._begin(replace(state, search=replace(search, start=later[0])))
+        later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        if not enough and later and self.start is None:
+            return self._begin(replace(state, search=replace(search, start=later[0])))
+        if state.levelled and not state.screened:
+            return replace(self._at_candidate(state, search.best), phase="screen")
+        return self._accept(replace(state, converged=enough or exact))
+
+    def _is_wanted(self, state: CompleteState, kind: str) -> bool:
+        """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
+        best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
+        if state.levelled and not state.screened:
+            return penalised
+        if best is not None and best.exact:
+            return not penalised and not bank
+        if self.threshold is not None:
+            return not penalised
+        return not (bank and self._has_structure(state))
 
     def _has_structure(self, state: CompleteState) -> bool:
         best = state.search.best

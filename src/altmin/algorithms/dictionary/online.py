@@ -79,6 +79,7 @@ class OnlineState:
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
     recent: Any = None  # some of the last rows, for the guarantee
+    levelled: bool = False  # rows are taken as they are
 
 
 @record

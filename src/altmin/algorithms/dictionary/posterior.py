@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary.block_sums import Frame, first_moments, signals, without_mean
-from altmin.contract import Block, Stats, TopRows, record
+from altmin.contract import Block, Concat, Stats, TopRows, record
 from altmin.kernels.bernoulli_gauss import sparse_posterior
 from altmin.kernels.polar import polar
 
@@ -32,6 +32,9 @@ _NOISE_STEP = 4.0  # by which the variance may change in a pass
 _SETTLED = 0.03  # of the standard error of the most used atom
 _RARE = 0.002  # share of samples below which an atom counts as unused
 _TWIN = 0.995  # |cos| of two atoms that are one
+_UNSCREENED = 3  # passes after which rows that aren't explained don't count
+_OUTLIER = 0.05  # prior odds of an outlier
+_MOST_OUTLIERS = 0.12  # share of the rows that may be left out before the dictionary has settled
 _REPLACED = 4  # atoms that a pass may replace by what is left of a sample
 NOISELESS = 1e-4
 """Noise, relative to the data, below which the exact polish may end what the passes began."""
@@ -63,6 +66,13 @@ def posterior_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
     floor = np.maximum(3 * np.sqrt(prior.variance) * state.noise_gain, 0.3 * np.sqrt(prior.sizes))
     linear[np.abs(linear) < floor] = 0.0
     Z, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density, linear)
+    evidence = evidence + _empty(X, prior)
+    if state.levelled and not state.screened and state.progress.passes >= _UNSCREENED:
+        # most rows stay whatever their evidence: those that use an atom not found yet look like outliers, too
+        outlier = gaussian_evidence(X, state.frame) + np.log(_OUTLIER)
+        kept = evidence - outlier > min(0.0, float(np.quantile(evidence - outlier, _MOST_OUTLIERS)))
+        evidence = np.maximum(evidence, outlier)
+        X, Z = X * kept[:, None], Z * kept[:, None]
     left = X - Z @ state.atoms
     norms = np.einsum("ij,ij->i", left, left)
     worst = np.argsort(-norms, kind="stable")[:_REPLACED]
@@ -72,12 +82,40 @@ def posterior_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
         "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
         "squares": np.einsum("ij,ij->j", Z, Z),
         "left": float(norms.sum()),
-        "energy": float(np.einsum("ij,ij->", X, X)),
         "evidence": float(evidence.sum()),
         "worst": TopRows(_REPLACED, norms[worst], block.start + worst, left[worst]),
         "n_rows": block.n_rows,
     }
     return stats if state.centre is None else stats | first_moments(X, Z)
+
+
+def screen_map(algorithm: Any, state: CompleteState, block: Block) -> tuple[Stats, dict[str, NDArray[Any]]]:
+    """Which rows the dictionary explains better than a Gaussian does: the column ``inlier``."""
+    X = np.asarray(signals(state, block), np.float64) / state.scale
+    prior = state.prior
+    _, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density)
+    kept = evidence + _empty(X, prior) > gaussian_evidence(X, state.frame) + np.log(_OUTLIER)
+    outliers = block.start + np.flatnonzero(~kept)
+    return {"outliers": Concat(outliers)}, {"inlier": kept.astype(np.float64)}
+
+
+def _empty(X: NDArray[Any], prior: Prior) -> NDArray[Any]:
+    """Log density of each row without any atom."""
+    energy = np.einsum("ij,ij->i", X, X)
+    noise = X.shape[1] * np.log(2 * np.pi * prior.variance) + energy / prior.variance
+    return np.asarray(np.log1p(-prior.density).sum() - 0.5 * noise)
+
+
+def gaussian_evidence(X: NDArray[Any], frame: Frame) -> NDArray[Any]:
+    """Log density of each row under a Gaussian with the data's second moments."""
+    n, values, V = X.shape[1], frame.variances, X @ frame.whiten
+    inside = V**2
+    size = n * np.log(2 * np.pi) + np.log(values).sum() + inside.sum(axis=1)
+    if n > len(values):
+        rest = max((frame.energy - float(values.sum())) / (n - len(values)), 1e-30 * frame.energy)
+        outside = np.maximum(np.einsum("ij,ij->i", X, X) - inside @ values, 0.0)
+        size = size + (n - len(values)) * np.log(rest) + outside / rest
+    return np.asarray(-0.5 * size)
 
 
 def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> CompleteState:
@@ -98,7 +136,7 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     variance = float(np.clip(variance, before.variance / _NOISE_STEP, _NOISE_STEP * before.variance))
     settled = abs(np.log(variance / before.variance)) < 0.02
     sizes = np.where(counts > 0, stats["squares"] / np.maximum(counts, 1) * norms**2, before.sizes)
-    density, score = np.clip(counts / n_rows, 1e-4, 0.9), evidence_of(before, stats, n) / n_rows
+    density, score = np.clip(counts / n_rows, 1e-4, 0.9), stats["evidence"] / n_rows
     prior = Prior(variance, sizes, density, score, settled)
     change = float(np.max(np.linalg.norm(atoms - state.atoms, axis=1)))
     atoms, mended = _mended(atoms, counts / n_rows, stats["worst"].payload)
@@ -109,19 +147,12 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     return replace(state, phase="refined") if calm or _vanished(state) else state
 
 
-def evidence_of(prior: Prior, stats: Stats, n_features: int) -> float:
-    """Log p(data, supports) under a prior."""
-    n_rows = stats["n_rows"]
-    empty = n_rows * n_features * np.log(2 * np.pi * prior.variance) + stats["energy"] / prior.variance
-    return float(stats["evidence"] - 0.5 * empty + n_rows * np.log1p(-prior.density).sum())
-
-
 def structure(prior: Prior, frame: Frame) -> float:
     """Evidence of the codes beyond that of Gaussian data with the same covariance, in nats per sample."""
-    n, values = len(frame.whiten), np.linalg.eigvalsh(frame.covariance)
-    rest = max((frame.energy - float(values.sum())) / max(n - len(values), 1), 0.0)
-    values = np.maximum(np.append(values, np.full(n - len(values), rest)), prior.variance)
-    return float(prior.score + 0.5 * (n * np.log(2 * np.pi) + np.log(values).sum() + n))
+    n, values = len(frame.whiten), np.maximum(frame.variances, prior.variance)
+    rest = max((frame.energy - float(frame.variances.sum())) / max(n - len(values), 1), prior.variance)
+    logs = np.log(values).sum() + (n - len(values)) * np.log(rest)
+    return float(prior.score + 0.5 * (n * np.log(2 * np.pi) + logs + n))
 
 
 def at_atoms(state: CompleteState, atoms: NDArray[Any]) -> CompleteState:
