@@ -7,58 +7,79 @@ attributes. An error in ``fit`` or ``partial_fit`` leaves the model as it was, d
 from __future__ import annotations
 
 import functools
-import os
+import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from altmin.contract import Algorithm, Block, State
+from altmin.docstrings import fill_class
 from altmin.engine import (
     AnySource,
     Result,
     Settings,
     Source,
-    StreamSource,
     make_progress,
     map_rows,
     open_source,
     run,
 )
 from altmin.engine.dask_source import is_dask, open_dask
+from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
-from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from altmin.estimators.callbacks import with_callbacks
 from altmin.estimators.notebook import NotebookMixin
+from altmin.estimators.parameters import CountOrZero, NotNegative, Parameters, PathLike, Seed, Verbosity
+from altmin.estimators.sklearn_bridge import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_sample_weight,
+)
+from altmin.guarantees.report import GuaranteeReport
 
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "max_iter": [Interval(Integral, 0, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-    "checkpoint": [str, os.PathLike, None],
-    "n_jobs": [Integral, None],
-}
+
+class Fitted:
+    """Types of fitted attributes: an annotation in an estimator itself would declare a parameter."""
+
+    n_features_in_: int
+    n_iter_: int
+    history_: list[dict[str, Any]]
+    outcome_: Outcome
+    guarantee_: GuaranteeReport
+    components_: NDArray[Any]
+    component_scales_: NDArray[Any]
+    reconstruction_err_: float
+    thresholds_: NDArray[Any]
 
 
-class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
+class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
+    max_iter: CountOrZero = 100
+    tol: NotNegative = 0.0
+    random_state: Seed = None
+    verbose: Verbosity = 0
+    checkpoint: PathLike | None = None
+    n_jobs: int | None = None
+
     _min_samples: ClassVar[int] = 1
+    _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
+        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing, and docstrings complete."""
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit"):
             if name in vars(cls):
                 setattr(cls, name, _all_or_nothing(vars(cls)[name]))
+        fill_class(cls, cls._shared_attributes if "fit" in vars(cls) else ())
 
     def _open(
         self,
@@ -78,10 +99,9 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            if isinstance(source, Source):
-                for name, values in (("y", y), ("sample_weight", sample_weight)):
-                    if values is not None:
-                        _aligned(name, values, source.n_rows)
+            for name, values in (("y", y), ("sample_weight", sample_weight)):
+                if values is not None and source.info.n_rows is not None:
+                    _aligned(name, values, source.info.n_rows)
             return source
         X = validate_data(
             self,
@@ -95,13 +115,13 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
     def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
         """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
-        if isinstance(X, Source | StreamSource):
+        if isinstance(X, AnySource):
             return X
         if is_dask(X):
             return open_dask(X, y, sample_weight)
@@ -144,6 +164,46 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         self.history_ = result.history
         self.outcome_ = result.outcome
 
+    def guarantee(
+        self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None
+    ) -> GuaranteeReport:
+        """Look again, with data: whether the fit found what made X, and why or why not.
+
+        Parameters
+        ----------
+        X : as in ``fit``, not a one-way stream
+            The data of the fit, or fresh ones of the same kind.
+        y : array-like of shape (n_samples,) or None
+            The target, where ``fit`` takes one.
+        effort : {'cheap', 'full'}
+            'cheap' looks at the data once more; 'full' also fits disjoint halves (near copies of a sample
+            stay together), where it helps from other starts as well, and compares: up to four more fits.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts; samples of weight 0 are left out.
+
+        Returns
+        -------
+        GuaranteeReport
+            The verdict and its reasons.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        source = self._open_again(X, y, sample_weight).require_replayable("guarantee")
+        if sample_weight is not None:
+            source = source.subset(np.flatnonzero(np.asarray(sample_weight) > 0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # refits repeat the warnings of the fit
+            return self._judge(source, full=effort == "full")
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        """Data for :meth:`guarantee`, checked as in ``fit``."""
+        return self._open(X, None, sample_weight, reset=False)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        """The report of this fit on these rows; what each family of models fills in."""
+        raise NotImplementedError
+
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
@@ -163,18 +223,7 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:
-        """Codes of the samples.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
-            The data; a stream gives a generator of blocks of codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            The codes.
-        """
+        """Codes of the samples; a stream gives a generator of blocks of codes."""
         check_is_fitted(self)
         return self._map_rows(self._block_coder(), X)
 
@@ -185,17 +234,12 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         ----------
         X : array-like of shape (n_samples, n_components)
             Codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            ``X @ components_``.
         """
         check_is_fitted(self)
         codes = X if sp.issparse(X) else np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != len(self.components_):
             raise ValueError(
-                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one a component"
+                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one per component"
             )
         return codes @ self.components_
 
@@ -239,9 +283,3 @@ def _aligned(name: str, values: Any, n_rows: int) -> Any:
     if values.shape[0] != n_rows:
         raise ValueError(f"{name} has {values.shape[0]} rows, X has {n_rows}: they must agree")
     return values
-
-
-def split_source(source: Source, n_parts: int, seed: int) -> list[np.ndarray]:
-    """Row numbers of random disjoint parts, sorted (halves for the guarantee, folds)."""
-    order = np.random.default_rng(seed).permutation(source.n_rows)
-    return [np.sort(part) for part in np.array_split(order, n_parts)]

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
-from altmin.engine import Result, Source, collect_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators.halves import apart_halves
+from altmin.engine import AnySource, Result, Source, collect_rows, open_source
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch
-from altmin.guarantees.classification import classifier_report
+from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
+from altmin.guarantees.contract import judge
+from altmin.guarantees.quadratic import CLASSIFIER, ClassifierEvidence
+from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
 
@@ -48,21 +50,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         Steps of the machine, and iterations of the logistic regression.
     tol : float
         Stop of the machine.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
     checkpoint : path-like or None
         Not used for more than two classes.
-    n_jobs : int or None
-        Threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    directions_ : ndarray of shape (n_directions, n_features)
-        Directions in the user's columns, after centring at ``centre_``.
+    factors_ : ndarray of shape (n_factors, n_features)
+        Directions in the user's columns, after centring at ``centre_``; ``rank`` per pair of classes.
     coef_, intercept_ : ndarray
         Of the logistic regression on standardised features and products of directions.
     n_iter_, history_, outcome_
@@ -93,45 +89,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    rank: Count = field(default=8, kw_only=False)
+    C: Positive = 1.0
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 100
+    tol: NotNegative = 1e-6
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        C: float = 1.0,
-        moments: str = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.C = C
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    _machines: tuple[OnePassState, ...]  # of partial_fit
-    _kept: Reservoir | None
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineClassifier:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn to tell the classes apart.
 
         Parameters
@@ -140,53 +106,32 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The features; rows are read several times, so not a one-way stream.
         y : array-like of shape (n_samples,)
             Labels.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The fitted estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
-        if not isinstance(source, Source):
-            raise ValueError(
-                "X is a one-way stream: the classifier reads rows several times; use partial_fit"
-            )
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
         self._set_run(result)
-        self._machines = ()
-        self._kept = None
+        self._machines: tuple[OnePassState, ...] = ()  # of partial_fit, as is the next
+        self._kept: Reservoir | None = None
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
-    ) -> FactorizationMachineClassifier:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows: the machine reads each once, the regression rests on a sample of all.
 
         Parameters
         ----------
-        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
-            The next rows.
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like or None
             All labels there will be; needed in the first call where its rows don't have them all.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -199,9 +144,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {labels.tolist()}")
         _at_least_two(labels)
         codes = np.searchsorted(labels, y)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: give its blocks to partial_fit one by one")
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
+        source = opened.require_replayable("partial_fit (which takes the blocks of a stream one by one)")
         rows = source.take(np.arange(source.n_rows))
         kept = Reservoir.of(rows, self._seed() or 0) if kept is None else kept.more(rows)
         fresh, machines = source, getattr(self, "_machines", ())
@@ -216,51 +160,42 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         self._machines, self._kept = (machines if enough else ()), kept
         return self
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "full") -> GuaranteeReport:
-        """What speaks for the boundary; 'plausible' at most.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            The rows of the fit.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        effort : {'cheap', 'full'}
-            'cheap' is ``guarantee_``; 'full' fits two halves and compares their log odds with the fit's.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        if effort == "cheap":
-            return self.guarantee_
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         y = column_or_1d(y)
-        source = self._open(X, np.searchsorted(self.classes_, y).astype(np.float64), reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: the full guarantee reads the rows several times")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            known = self.classes_.tolist()
+            raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {known}")
+        codes = np.searchsorted(self.classes_, y).astype(np.float64)
+        return self._open(X, codes, sample_weight, reset=False)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        mine = collect_rows(self._scores, source, self.n_jobs)
+        codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
+        found = self._evidence(mine, codes)
+        if not full:
+            return judge(CLASSIFIER, found)
         again = clone(self).set_params(checkpoint=None, verbose=0)
-        mine = np.atleast_2d(self.decision_function(X).T)
-        apart = 2.0
-        halves = [source.take(ids) for ids in apart_halves(source)]
-        if all(len(np.unique(np.asarray(half.y))) == len(self.classes_) for half in halves):
-            others = [
-                np.atleast_2d(clone(again).fit(half.X, half.y).decision_function(X).T) for half in halves
-            ]
-            spread = max(float(np.linalg.norm(mine - mine.mean(axis=1, keepdims=True))), 1e-300)
-            apart = max(float(np.linalg.norm(other - mine)) / spread for other in others)
-        return classifier_report(self._lens, **self._facts, halves=apart)
+        spread = max(float(np.linalg.norm(mine - mine.mean(axis=0))), 1e-300)
+        apart = []
+        for ids in halves(source):
+            half = source.take(ids)
+            if len(np.unique(np.asarray(half.y))) < len(self.classes_):
+                apart.append(2.0)  # a class is missing: there is nothing to compare
+                continue
+            other = collect_rows(clone(again).fit(half.X, half.y)._scores, source, self.n_jobs)
+            apart.append(float(np.linalg.norm(other - mine)) / spread)
+        return judge(CLASSIFIER, replace(found, halves=max(apart)), effort="full")
+
+    def _evidence(self, scores: NDArray[Any], codes: NDArray[Any]) -> ClassifierEvidence:
+        gain = _gain(scores, codes, len(self.classes_)) / max(self.coef_.size, 1)
+        parameters = float(self.coef_.size + self.intercept_.size)
+        return ClassifierEvidence(self._lens, float(len(codes)), parameters, gain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Log odds (one column a class for more than two).
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -273,11 +208,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -293,11 +223,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -327,7 +252,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             wrap=not once,
             total=None if once else source.n_rows,
         )
-        changes: dict[str, Any] = {"max_iter": 1 << 60, "tol": 0.0} if once else {}
+        changes: dict[str, Any] = {"max_iter": None, "tol": 0.0} if once else {}
         states = []
         for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):
             target = (codes == label).astype(info.dtype)
@@ -349,7 +274,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             order = np.argsort(-np.abs(values), kind="stable")[: state.model.U.shape[1]]
             found.append(state.lens.factors(vectors[:, order]).T)
         self._lens = states[-1].lens
-        self.centre_, self.directions_ = self._lens.centre, np.vstack(found)
+        self.centre_, self.factors_ = self._lens.centre, np.vstack(found)
         self._units = np.ones(1)
         features = collect_rows(self._features, source, self.n_jobs)
         weight = _weights(source)
@@ -368,19 +293,14 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             logistic = LogisticRegression(C=self.C, tol=1e-10, max_iter=max(self.max_iter, 1000))
             logistic.fit(features / self._units, codes, sample_weight=weight)
             self.coef_, self.intercept_ = logistic.coef_, logistic.intercept_
-        self._facts: dict[str, float] = {
-            "n_rows": float(source.n_rows),
-            "parameters": float(self.coef_.size + self.intercept_.size),
-            "gain": _gain(features / self._units @ self.coef_.T + self.intercept_, codes, len(classes))
-            / max(self.coef_.size, 1),
-        }
-        self.guarantee_ = classifier_report(self._lens, **self._facts)
+        scores = features / self._units @ self.coef_.T + self.intercept_
+        self.guarantee_ = judge(CLASSIFIER, self._evidence(scores, codes))
 
     def _features(self, block: Block) -> NDArray[Any]:
         """The features, centred, and the products of each class's directions."""
         X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
         X = X - self.centre_.astype(X.dtype)
-        t = X @ self.directions_.T.astype(X.dtype)
+        t = X @ self.factors_.T.astype(X.dtype)
         k = min(self.rank, X.shape[1])
         products = [t[:, [i]] * t[:, i : (i // k + 1) * k] for i in range(t.shape[1])]
         return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))

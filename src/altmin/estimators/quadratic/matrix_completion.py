@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
+from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
-from altmin.engine import Source
-from altmin.engine.outcome import make_outcome
+from altmin.engine import AnySource, Source, open_source
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.guarantees.sensing import sensing_report
-from altmin.kernels.fm_als import Machine, als
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
+from altmin.guarantees.contract import judge
+from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
+from altmin.guarantees.refits import halves
+from altmin.guarantees.report import GuaranteeReport
 
 
 class InductiveMatrixCompletion(Estimator):
@@ -32,30 +35,18 @@ class InductiveMatrixCompletion(Estimator):
     entries as measurements. Features are whitened over the observed entries, so correlated and binary
     ones work, and rows and columns that were never seen are predicted from their features. Without any
     features (ids alone) the model is that of a factorization machine,
-    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by ridge sweeps.
+    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by variational sweeps.
 
     Parameters
     ----------
     rank : int
         Rank k of M.
-    alpha : float or (float, float)
-        Ridge of the sweeps for ids alone (on biases, on factors), in units of the spread of R.
     step : 'auto' or float
         Length of a step.
     whiten : 'auto' or bool
         Whether features are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of R.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -67,8 +58,6 @@ class InductiveMatrixCompletion(Estimator):
         M = left' diag(values) right in the features' own columns; None for ids alone.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -96,42 +85,14 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    rank: Count = field(default=8, kw_only=False)
+    step: Literal["auto"] | UpToOne = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 300
+    tol: NotNegative = 1e-12
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        alpha: Any = 10.0,
-        step: Any = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-12,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.alpha = alpha
-        self.step = step
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> InductiveMatrixCompletion:
+    @fit_context
+    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> Self:
         """Learn from the observed entries.
 
         Parameters
@@ -142,28 +103,18 @@ class InductiveMatrixCompletion(Estimator):
             None: each row is its own feature.
         column_features : array-like or sparse of shape (n_columns, d2), or None
             None: each column is its own feature.
-
-        Returns
-        -------
-        InductiveMatrixCompletion
-            The fitted estimator.
         """
-        if not sp.issparse(R):
-            raise ValueError(
-                f"R is a {type(R).__name__}: a sparse matrix is needed, whose stored entries are observed"
-            )
-        R = check_array(R, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="R")
-        entries = sp.coo_array(R)
-        if entries.nnz == 0:
-            raise ValueError("R has no stored entry: nothing was observed")
-        self.n_features_in_ = R.shape[1]
+        entries = _entries(R)
+        self.n_features_in_ = entries.shape[1]
         if row_features is None and column_features is None:
             self._fit_ids(entries)
         else:
-            A = _features("row_features", row_features, R.shape[0], R.dtype)
-            B = _features("column_features", column_features, R.shape[1], R.dtype)
+            A = _features("row_features", row_features, entries.shape[0], entries.dtype)
+            B = _features("column_features", column_features, entries.shape[1], entries.dtype)
             self._fit_features(entries, A, B)
-        self._seen = sp.csr_array((np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=R.shape)
+        self._seen = sp.csr_array(
+            (np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=entries.shape
+        )
         return self
 
     def predict(self, rows: Any, columns: Any) -> NDArray[Any]:
@@ -250,53 +201,73 @@ class InductiveMatrixCompletion(Estimator):
         self.loss_ = float(result.state.loss / max(result.state.first_loss, 1e-300))
         self._set_run(result)
         state = result.state
-        self._judge(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
+        self._report(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
 
     def _fit_ids(self, entries: Any) -> None:
         n1, n2 = entries.shape
         n, y = entries.nnz, entries.data.astype(np.float64)
-        X = sp.csc_array(
-            (
-                np.ones(2 * n),
-                np.column_stack([entries.row, n1 + entries.col]).ravel(),
-                np.arange(0, 2 * n + 1, 2),
-            ),
-            shape=(n1 + n2, n),
-        ).T.tocsc()
-        centre, spread = float(y.mean()), float(y.std()) or 1.0
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        V = 0.1 * np.random.default_rng(self._seed()).standard_normal((self.rank, n1 + n2))
-        zero = np.zeros(n1 + n2)
-        machine, losses = als(
-            X,
-            (y - centre) / spread,
-            np.ones(n),
-            Machine(0.0, zero, zero, V, np.ones(self.rank)),
-            square=np.zeros(n1 + n2, dtype=bool),
-            alpha=alpha,
-            sweeps=self.max_iter,
-        )
-        self.row_factors_ = machine.V[:, :n1].T * spread
-        self.column_factors_ = np.ascontiguousarray(machine.V[:, n1:].T)
-        self.row_bias_, self.column_bias_ = machine.w[:n1] * spread, machine.w[n1:] * spread
-        self.intercept_ = centre + machine.b * spread
+        columns = np.column_stack([entries.row, n1 + entries.col]).ravel()
+        X = sp.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, n1 + n2))
+        result = self._run(SparseMachine(self.rank), open_source(X, y))
+        state = result.state
+        self.row_factors_ = state.m[:n1, 1:] * state.spread
+        self.column_factors_ = state.m[n1:, 1:].copy()
+        self.row_bias_, self.column_bias_ = state.m[:n1, 0] * state.spread, state.m[n1:, 0] * state.spread
+        self.intercept_ = state.b * state.spread + state.centre
         self._set_core((None, None, None))
-        self.loss_, self.n_iter_ = losses[-1], len(losses)
-        self.history_ = [{"iteration": i + 1, "phase": "sweep", "loss": x} for i, x in enumerate(losses)]
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
-        self._judge(n, n1 + n2, None)
+        self.loss_ = float(state.loss)
+        self._set_run(result)
+        self._report(n, n1 + n2, None)
 
-    def _judge(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
-        self.guarantee_ = sensing_report(
-            n_rows=n,
-            parameters=self.rank * (width - self.rank),
-            least_rows=3.0,
-            loss=self.loss_,
-            ratio=float("nan"),
-            claim="M on the directions that features of observed entries span",
-            spread=spread,
-            whitened=state is not None and state.left.ndim == 2,
+    def _report(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
+        self._facts: dict[str, Any] = {
+            "parameters": float(self.rank * (width - self.rank)),
+            "ratio": float("nan"),
+            "spread": spread,
+            "whitened": state is not None and state.left.ndim == 2,
+        }
+        self.guarantee_ = judge(COMPLETION, SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts))
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        """X is R, or (R, row_features, column_features) where the fit had features."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight: entries of R have no weights")
+        given = X if isinstance(X, tuple) else (X, None, None)
+        if len(given) != 3:
+            raise ValueError(f"X has {len(given)} parts: R, or (R, row_features, column_features), is needed")
+        entries = _entries(given[0])
+        shape = (len(self.row_factors_), len(self.column_factors_))
+        if entries.shape != shape:
+            raise ValueError(f"X: R has shape {entries.shape}, and this model was fitted on {shape}")
+        if self.values_ is not None and given[1] is None and given[2] is None:
+            raise ValueError("X: this model was fitted on features: (R, row_features, column_features)")
+        A = _features("row_features", given[1], shape[0], entries.dtype)
+        B = _features("column_features", given[2], shape[1], entries.dtype)
+        return _EntrySource(entries, A, B)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        assert isinstance(source, _EntrySource)
+        found = SensingEvidence(
+            n_rows=float(source.n_rows), loss=self._left_of(source.entries), **self._facts
         )
+        if not full:
+            return judge(COMPLETION, found)
+        again = clone(self).set_params(checkpoint=None, verbose=0)
+        mine, features = self.complete(), (None, None)
+        if self.values_ is not None:
+            features = (source.A, source.B)
+        apart = []
+        for ids in halves(source):
+            some = source.entries
+            half = sp.csr_array((some.data[ids], (some.row[ids], some.col[ids])), shape=some.shape)
+            other = clone(again).fit(half, *features).complete()
+            apart.append(float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300))
+        return judge(COMPLETION, replace(found, halves=max(apart)), effort="full")
+
+    def _left_of(self, entries: Any) -> float:
+        """Share of the mean square of the entries that the predictions leave."""
+        left = entries.data - self.predict(entries.row, entries.col)
+        return float(np.mean(left**2) / max(np.mean(np.square(entries.data, dtype=np.float64)), 1e-300))
 
     def _set_core(self, core: Any) -> None:
         self.left_factors_, self.values_, self.right_factors_ = core
@@ -351,6 +322,20 @@ class _EntrySource(Source):
         """The entries with these numbers."""
         rows, columns = self.entries.row[ids], self.entries.col[ids]
         return Table(self.A[rows], self.entries.data[ids], None, self.B[columns])
+
+
+def _entries(R: Any) -> Any:
+    """The observed entries of a sparse matrix, checked."""
+    if not sp.issparse(R):
+        raise ValueError(
+            f"R is a {type(R).__name__}: a sparse matrix is needed, whose stored entries are observed"
+        )
+    entries = sp.coo_array(
+        check_array(R, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="R")
+    )
+    if entries.nnz == 0:
+        raise ValueError("R has no stored entry: nothing was observed")
+    return entries
 
 
 def _features(name: str, features: Any, n: int, dtype: Any) -> Any:

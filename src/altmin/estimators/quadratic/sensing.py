@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, map_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators.halves import apart_halves, count_distinct
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, regression_target
+from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
+from altmin.guarantees.contract import judge
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
+from altmin.guarantees.quadratic import SENSING, SensingEvidence
+from altmin.guarantees.refits import count_distinct, on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
-from altmin.guarantees.sensing import sensing_report
 
 _LEAST_ROWS = 1000
 
@@ -48,18 +49,8 @@ class RankOneSensing(RegressorMixin, Estimator):
         As in :class:`altmin.FactorizationMachineRegressor`; for the symmetric case.
     whiten : 'auto' or bool
         Whether designs are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of y.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -69,8 +60,6 @@ class RankOneSensing(RegressorMixin, Estimator):
         Eigenvalues (symmetric) or singular values, by falling magnitude.
     loss_ : float
         Share of the mean square of y left on the last fresh rows.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere.
 
     Notes
     -----
@@ -98,45 +87,16 @@ class RankOneSensing(RegressorMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    rank: Count = field(default=1, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 200
+    tol: NotNegative = 1e-13
 
-    def __init__(
-        self,
-        rank: int = 1,
-        *,
-        batch_size: Any = "auto",
-        step: Any = "auto",
-        moments: str = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 200,
-        tol: float = 1e-13,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RankOneSensing:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find M.
 
         Parameters
@@ -145,13 +105,6 @@ class RankOneSensing(RegressorMixin, Estimator):
             The design x of the symmetric case (also sparse, a path, blocks or a stream), or (U, V).
         y : array-like of shape (n_samples,)
             Measurements.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        RankOneSensing
-            The fitted estimator.
         """
         source = self._open_any(X, y, sample_weight, reset=True)
         result = self._run(self._algorithm_for(source), source)
@@ -164,39 +117,22 @@ class RankOneSensing(RegressorMixin, Estimator):
         self.guarantee_ = self._report(source)
         return self
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "full") -> GuaranteeReport:
-        """Whether M was found, judged on the measurements of ``fit`` or others of the same kind.
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        return self._open_any(X, y, sample_weight, reset=False)
 
-        Parameters
-        ----------
-        X : as in ``fit``, not a stream
-            A design, or a pair of them.
-        y : array-like of shape (n_samples,)
-            Measurements.
-        effort : {'cheap', 'full'}
-            'full' also fits two disjoint halves and compares.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_any(X, y, None, reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: the guarantee reads the measurements again")
-        if effort == "cheap":
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        if not full:
             return self._report(source)
-        algorithm, apart = self._algorithm_for(source), []
+        algorithm = self._algorithm_for(source)
         units = [np.sqrt(np.mean(np.square(part), axis=0)) for part in self._sample(source)[:2]]
         mine = self.matrix() * np.outer(*units)
-        for ids in apart_halves(source):
-            left, values, right = _factors(self._run(algorithm, source.subset(ids), checkpoint=None).state)
+
+        def apart(half: Source) -> float:
+            left, values, right = _factors(self._run(algorithm, half, checkpoint=None).state)
             other = (left.T * values) @ right * np.outer(*units)
-            apart.append(float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300))
-        return self._report(source, halves=max(apart))
+            return float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300)
+
+        return self._report(source, halves=max(on_halves(apart, source)))
 
     def _report_facts(self, source: AnySource, state: Any) -> dict[str, Any]:
         """What the report needs to know of the fit itself."""
@@ -214,30 +150,22 @@ class RankOneSensing(RegressorMixin, Estimator):
         d, second = self.n_features_in_, self.n_second_features_
         parameters = n_parameters(min(self.rank, d), d, second)
         facts = self._facts
-        if isinstance(source, Source):
+        if source.replayable:
+            source = source.require_replayable("the report")
             facts = {**facts, "n_rows": float(source.n_rows)}
             if parameters <= MAX_PARAMETERS:
                 U, V, y = self._sample(source)
                 given = (self.left_factors_, self.values_, self.right_factors_)
                 evidence = look(*given, y, U, V if second else None, count_distinct(source))
-        return sensing_report(
-            parameters=parameters,
-            least_rows=3.0,
-            loss=self.loss_,
-            claim="M on the directions that the designs span",
-            evidence=evidence,
-            halves=halves,
-            **facts,
-        )
+        found = SensingEvidence(parameters=parameters, loss=self.loss_, rows=evidence, halves=halves, **facts)
+        return judge(SENSING, found, effort="cheap" if halves is None else "full")
 
     def _sample(self, source: Source) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Some measurements, dense: designs (the same twice for the symmetric case) and y."""
         d, second = self.n_features_in_, self.n_second_features_
         wanted = min(source.n_rows, max(6 * n_parameters(min(self.rank, d), d, second), _LEAST_ROWS))
-        ids = np.unique(np.linspace(0, source.n_rows - 1, wanted).astype(np.intp))
-        table = source.take(ids)
-        U = _dense(table.X)
-        return U, U if table.second is None else _dense(table.second), np.asarray(table.y, dtype=np.float64)
+        U, V, y = sample(source, wanted)
+        return U, U if V is None else V, y
 
     def predict(self, X: Any) -> Any:
         """Measurements of M.
@@ -294,7 +222,7 @@ class RankOneSensing(RegressorMixin, Estimator):
                 f"{self.n_features_in_} and {self.n_second_features_} are expected"
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, U, dtype=U.dtype, ensure_non_negative=True)
+            sample_weight = check_sample_weight(sample_weight, U, dtype=U.dtype, ensure_non_negative=True)
         return open_source(U, y, sample_weight, V)
 
     def _open_any(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
@@ -351,10 +279,6 @@ def _factors(state: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         return user_factors(state)
     model = user_model(state.lens, state.model, intercept=False)
     return model.factors, model.eigenvalues, model.factors
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def is_pair(X: Any) -> bool:
