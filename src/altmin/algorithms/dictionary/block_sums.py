@@ -252,6 +252,8 @@ def are_uneven(stats: Stats, n_rows: int) -> bool:
 def has_mean(mean: NDArray[Any], moments: NDArray[Any], n_rows: int) -> bool:
     """Whether the mean is larger than that of as many samples around zero would be."""
     n = len(mean)
+    if n_rows < 5 * n:
+        return False
     spread = moments - np.outer(mean, mean)
     spread += 1e-10 * max(float(np.trace(moments)), np.finfo(float).tiny) / n * np.eye(n)
     squared = n_rows * float(mean @ np.linalg.solve(spread, mean))

@@ -306,14 +306,19 @@ class Complete:
         return replace(state, phase="covariance") if passes >= _SKETCH_PASSES else state
 
     def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
-        if not state.levelled and self.start is None and are_uneven(stats, state.n_rows):
+        searched = self.start is None and any(kind.startswith("l1") for kind in self.portfolio)
+        if not state.levelled and searched and are_uneven(stats, state.n_rows):
             return replace(state, levelled=True)  # and once more with rows of one size
         mean, moments = stats["sum"] / state.n_rows, stats["covariance"] / state.n_rows
         unseen = self.intercept is None and has_mean(mean, moments, state.n_rows)
         if state.centre is None and (self.intercept or unseen):
             return replace(state, centre=state.frame.full(mean))  # and once more around it
+        if state.centre is not None and np.trace(moments) < 1e-24 * float(state.centre @ state.centre):
+            raise ValueError("the samples are all the same: they span no dictionary")
         frame = whitening(moments, self.n_components, state.frame.axes, stats["energy"] / state.n_rows)
         state = replace(state, frame=frame)
+        if self.start is not None:
+            return self._begin(state)
         if state.screened:
             return self._to_refine(state, state.atoms)
         # searches with a penalty are those that outliers do least harm to

@@ -35,6 +35,7 @@ _TWIN = 0.995  # |cos| of two atoms that are one
 _UNSCREENED = 3  # passes after which rows that aren't explained don't count
 _OUTLIER = 0.05  # prior odds of an outlier
 _MOST_OUTLIERS = 0.12  # share of the rows that may be left out before the dictionary has settled
+_DENSEST = 0.5  # beyond, a prior would add atoms that explain nothing
 _REPLACED = 4  # atoms that a pass may replace by what is left of a sample
 NOISELESS = 1e-4
 """Noise, relative to the data, below which the exact polish may end what the passes began."""
@@ -136,7 +137,8 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     variance = float(np.clip(variance, before.variance / _NOISE_STEP, _NOISE_STEP * before.variance))
     settled = abs(np.log(variance / before.variance)) < 0.02
     sizes = np.where(counts > 0, stats["squares"] / np.maximum(counts, 1) * norms**2, before.sizes)
-    density, score = np.clip(counts / n_rows, 1e-4, 0.9), stats["evidence"] / n_rows
+    sizes = np.maximum(sizes, 1e-24 * state.frame.energy)
+    density, score = np.clip(counts / n_rows, 1e-4, _DENSEST), stats["evidence"] / n_rows
     prior = Prior(variance, sizes, density, score, settled)
     change = float(np.max(np.linalg.norm(atoms - state.atoms, axis=1)))
     atoms, mended = _mended(atoms, counts / n_rows, stats["worst"].payload)
