@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.algorithms.dictionary.complete import Complete
-from altmin.algorithms.dictionary.online import Online, OnlineState
+from altmin.algorithms.dictionary.online import Online, OnlineState, changed_atoms
 from altmin.engine import AnySource, Source, StreamSource, open_source
 from altmin.estimators.dictionary.shared import OF_THE_FIT, DictionaryEstimator, intercept_of
 from altmin.estimators.parameters import Count, CountOrZero, Interval
@@ -59,6 +59,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Samples so far.
     n_searches_ : int
         How often the dictionary was searched: more than once says that it changed.
+    changes_ : list of dict
+        When the dictionary changed (``n_samples`` seen by then) and which ``atoms`` of it.
     n_iter_ : int
         Blocks so far, those of a search counted as one.
     history_ : list of dict
@@ -127,6 +129,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._state: OnlineState | None = None
         self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
         self.history_: list[dict[str, Any]] = []
+        self.changes_: list[dict[str, Any]] = []
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -197,6 +200,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.n_iter_ += result.n_iter
         self.outcome_ = result.outcome
         self._set_tracked(result.state)
+        self.changes_ += [{"n_samples": int(n), "atoms": new} for n, new in result.state.changes]
         self._look_again(result.state)
         self._state = None if result.outcome.kind == "stalled" else result.state
         return result.position
@@ -229,6 +233,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
+            new = changed_atoms(self.components_.astype(np.float64), state.atoms)
+            self.changes_.append({"n_samples": self.n_samples_seen_, "atoms": new})
         self.n_searches_ += 1
         self.n_iter_ += 1
         self.outcome_ = result.outcome
@@ -263,7 +269,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
         self.component_scales_ = state.size * state.scale
-        self.thresholds_ = state.thresholds * state.scale
+        self.row_scaling_ = bool(state.levelled)
+        self.thresholds_ = state.thresholds * (1.0 if state.levelled else state.scale)
         self.intercept_ = intercept_of(state)
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
