@@ -3,7 +3,7 @@ r"""Complete dictionary learning (Liang, Zhang, Fattahi and Zhang 2022, Algorith
 .. math:: Y = X A, \qquad A \in \mathbb{R}^{k \times n} \text{ of full rank}, \quad X \text{ sparse}
 
 Rows are samples and atoms; the paper writes Y = A X with columns and k = n. The preconditioner P makes
-V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`rotations`).
+V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`starts`).
 
 Where we differ from the paper, and why:
 
@@ -15,7 +15,7 @@ Where we differ from the paper, and why:
   atoms than features then need nothing more than the leading axes.
 - Algorithm 4's descent is one start of a portfolio. Where codes vanish exactly the candidate with least
   mean |z| wins; where there is noise, a Bernoulli-Gauss model refines each candidate, starts without
-  whitening join in, and the largest evidence wins (`posterior`, `l1_start`).
+  whitening join in, and the largest evidence wins (`posterior`).
 - A mean is not part of the model: where the data have one, an intercept is found with the atoms.
 - With orthogonal atoms the same search serves, and the update is a polar factor instead of least squares.
 """
@@ -47,7 +47,7 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
-from altmin.algorithms.dictionary.l1_start import first_atoms, l1_map, l1_step
+from altmin.algorithms.dictionary.candidates import Candidate, Progress, Search
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
     at,
@@ -69,11 +69,14 @@ from altmin.algorithms.dictionary.posterior import (
     screen_map,
     structure,
 )
-from altmin.algorithms.dictionary.rotations import (
+from altmin.algorithms.dictionary.starts import (
     PORTFOLIO,
     agree,
     contrast_map,
     distinct_directions,
+    first_atoms,
+    l1_map,
+    l1_step,
     mean_absolute,
     random_directions,
     random_rotation,
@@ -89,75 +92,6 @@ _REFINE_PASSES = 40  # of expectation maximisation from a start
 _SKETCH_PASSES = 3
 _BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
 _STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
-
-
-@record
-class Candidate:
-    """Where a start led: atoms, decoder, intercept, and a score (larger is better) by which it competes.
-
-    A candidate whose codes vanish exactly scores minus its mean |z|, others their evidence.
-    """
-
-    kind: str
-    W: Any
-    atoms: Any
-    centre: Any
-    thresholds: Any
-    score: float
-    noise: float
-    exact: bool = False
-    prior: Prior | None = None
-
-
-@record
-class Progress:
-    """Passes of the current phase, the last move of the decoder, the least one, and passes since then."""
-
-    passes: int = 0
-    change: float = 1.0
-    least_change: float = np.inf
-    waited: int = 0
-
-    def after(self, change: float) -> Progress:
-        """The progress after one more pass, which moved the decoder by ``change``."""
-        waited = 0 if change < 0.9 * self.least_change else self.waited + 1
-        return Progress(self.passes + 1, change, min(change, self.least_change), waited)
-
-
-@record
-class Search:
-    """Where the portfolio of starts is, the candidates so far, and the best of them."""
-
-    start: int = 0
-    kind: str = ""
-    tried: int = 0
-    rotation: Any = None  # (k, k): W of the current start, before its polish
-    suspects: Any = None  # (m, 2): pairs of atoms that may be mixed up
-    repairs: int = 0
-    refined: bool = False  # by expectation maximisation: what follows is its last polish
-    found: tuple[Candidate, ...] = ()
-    best: Any = None  # Candidate
-
-    @property
-    def agreeing(self) -> int:
-        """Starts that led to the best candidate."""
-        return len(self._alike())
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the agreement says something: exact zeros, or searches with and without whitening.
-
-        Whitening colours the noise, so two whitened starts may agree on an error that others would beat.
-        """
-        penalised = sum(candidate.kind.startswith("l1") for candidate in self.found)
-        alike = any(candidate.kind.startswith("l1") for candidate in self._alike())
-        return (self.best is not None and self.best.exact) or alike or penalised >= 2
-
-    def _alike(self) -> list[Candidate]:
-        if self.best is None:
-            return []
-        least = 0.9 if self.best.exact else 0.98
-        return [c for c in self.found if c is self.best or agree(c.atoms, self.best.atoms, least)]
 
 
 @record

@@ -57,7 +57,7 @@ def polish(
     )
     after, drift = recentred(at(after, W), stats)
     after = replace(after, thresholds=next_thresholds(after, state.W, threshold, drift))
-    exact = change <= 100 * np.finfo(state.decoder.dtype).eps
+    exact = change <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
     if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
         if threshold is None and is_loud(after):
             return replace(after, phase="loud")

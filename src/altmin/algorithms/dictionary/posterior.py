@@ -94,8 +94,10 @@ def screen_map(algorithm: Any, state: CompleteState, block: Block) -> tuple[Stat
     """Which rows the dictionary explains better than a Gaussian does: the column ``inlier``."""
     X = np.asarray(signals(state, block), np.float64) / state.scale
     prior = state.prior
-    _, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density)
+    Z, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density)
     kept = evidence + _empty(X, prior) > gaussian_evidence(X, state.frame) + np.log(_OUTLIER)
+    usual = float(prior.density.sum())  # with all atoms any row can be explained
+    kept &= np.count_nonzero(Z, axis=1) <= usual + 6 * np.sqrt(usual) + 1
     outliers = block.start + np.flatnonzero(~kept)
     return {"outliers": Concat(outliers)}, {"inlier": kept.astype(np.float64)}
 

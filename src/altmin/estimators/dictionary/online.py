@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState, changed_atoms
@@ -295,7 +296,10 @@ def _stream(source: AnySource, batch_size: int, waiting: Any = ()) -> StreamSour
 
 def _in_order_of(state: OnlineState, before: np.ndarray) -> OnlineState:
     """Atoms in the order and sign of those of the last dictionary to which they are nearest."""
-    index, cosine = match_components(state.atoms, before)
+    # a high power: atoms that are still there must not make way for a better sum over those that aren't
+    cosine = np.abs(state.atoms @ before.T.astype(np.float64))
+    index = linear_sum_assignment(-(cosine.T**16))[1]
+    cosine = np.einsum("ij,ij->i", state.atoms[index], before)
     sign = np.where(cosine < 0, -1.0, 1.0)
     return replace(
         state,
