@@ -68,9 +68,9 @@ class Heavy:
         return Level()
 
     def next_round(self, state):
-        return Round(heavy_map, name="heavy", iteration=True) if state.n < 10_000 else Done()
+        return Round(heavy_map, name="heavy", iteration=True, then=self.add) if state.n < 10_000 else Done()
 
-    def update(self, state, stats):
+    def add(self, state, stats):
         return Level(state.value + stats, state.n + 1)
 
     def finish(self, state):

@@ -22,6 +22,7 @@ from altmin.estimators.sklearn_bridge import (
 from altmin.kernels.lasso import lasso_codes
 
 
+@fill_class
 class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Codes of samples for a dictionary that is given: :func:`altmin.omp`, or the lasso, in a pipeline.
 
@@ -172,6 +173,3 @@ class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-fill_class(SparseCoder)
