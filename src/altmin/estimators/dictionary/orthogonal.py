@@ -94,7 +94,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         source = self._open(X, reset=True)
         algorithm = self._algorithm(source.info.n_features)
         # without a random_state the searches begin at fixed rotations: two fits of the same data are the same
-        fixed = {} if self.random_state is not None or self.init == "random" else {"seed": 0}
+        fixed = {"seed": 0} if self.random_state is None and isinstance(algorithm, Complete) else {}
         result = self._run(algorithm, source, **fixed)
         self._set_run(result)
         agreeing = result.state.search.agreeing if isinstance(algorithm, Complete) else None
