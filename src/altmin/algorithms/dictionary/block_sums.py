@@ -205,6 +205,10 @@ def rms_change(step: NDArray[Any], covariance: NDArray[Any]) -> NDArray[Any]:
     return np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ covariance, step), 0.0))
 
 
+class SpanError(ValueError):
+    """The samples span fewer dimensions than atoms were asked for."""
+
+
 @record
 class Frame:
     """Second moments of the data, a preconditioner P with P'CP = I, and the pseudo-inverse of P.
@@ -275,7 +279,7 @@ def whitening(
     rank = int(np.sum(values > 100 * np.finfo(np.float64).eps * values[0]))
     k = rank if n_components is None else n_components
     if rank < k:
-        raise ValueError(
+        raise SpanError(
             f"n_components={n_components}: the samples span only {rank} dimension(s) (an atom that no sample "
             f"uses, or constant, duplicated or too few samples); use at most {rank} components"
         )

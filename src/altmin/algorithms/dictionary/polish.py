@@ -100,7 +100,7 @@ def recentred(state: CompleteState, stats: Stats) -> tuple[CompleteState, NDArra
     if state.centre is None:
         return state, 0.0
     sums, near = without_mean(stats), np.linalg.solve(state.W.T, state.frame.unwhiten)
-    ridge = max(1e-10 * float(sums["gram"].diagonal().max()), np.finfo(float).tiny) * np.eye(len(near))
+    ridge = 1e-10 * max(float(sums["gram"].diagonal().max()), 1e-10) * np.eye(len(near))
     atoms = np.linalg.solve(sums["gram"] + ridge, sums["cross"] / state.scale + ridge @ near)
     step = (stats["sum"] / state.scale - stats["codes_sum"] @ atoms) / stats["n_rows"]
     return replace(state, centre=state.centre + step), np.abs(step @ (state.frame.whiten @ state.W.T))

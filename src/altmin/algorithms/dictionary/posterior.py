@@ -125,7 +125,7 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     """Atoms by least squares, densities, sizes and noise from the codes; the score of the prior it had."""
     n_rows, (k, n), before = stats["n_rows"], state.atoms.shape, state.prior
     sums = without_mean(stats)
-    ridge = 1e-10 * max(float(sums["gram"].diagonal().max()), np.finfo(float).tiny)
+    ridge = 1e-10 * max(float(sums["gram"].diagonal().max()), 1e-10 * state.frame.energy)
     atoms = np.linalg.solve(sums["gram"] + ridge * np.eye(k), sums["cross"] + ridge * state.atoms)
     if orthogonal:
         atoms = polar(sums["cross"], toward=state.atoms)
@@ -144,7 +144,7 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     prior = Prior(variance, sizes, density, score, settled)
     change = float(np.max(np.linalg.norm(atoms - state.atoms, axis=1)))
     atoms, mended = _mended(atoms, counts / n_rows, stats["worst"].payload)
-    error = np.sqrt(variance / np.max(counts * sizes))
+    error = np.sqrt(variance / np.max(np.maximum(counts, 1.0) * sizes))
     calm = change < _SETTLED * error and settled and not mended
     state = replace(state, prior=prior, progress=state.progress.after(change), counts=counts, rows=n_rows)
     state = at_atoms(replace(state, noise=float(np.sqrt(variance))), atoms)

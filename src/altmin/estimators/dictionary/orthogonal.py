@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
+from altmin.algorithms.dictionary.block_sums import SpanError
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.orthogonal import Orthogonal
 from altmin.estimators.dictionary.shared import (
@@ -15,6 +16,8 @@ from altmin.estimators.dictionary.shared import (
 )
 from altmin.estimators.parameters import CountOrZero, Matrix, NotNegative, Share, UpToOne
 from altmin.estimators.sklearn_bridge import fit_context
+
+_DECAY = 0.97  # of Algorithm 4's threshold, from pass to pass
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -92,10 +95,14 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary."""
         source = self._open(X, reset=True)
-        algorithm = self._algorithm(source.info.n_features)
+        algorithm: Orthogonal | Complete = self._algorithm(source.info.n_features)
         # without a random_state the searches begin at fixed rotations: two fits of the same data are the same
         fixed = {"seed": 0} if self.random_state is None and isinstance(algorithm, Complete) else {}
-        result = self._run(algorithm, source, **fixed)
+        try:
+            result = self._run(algorithm, source, **fixed)
+        except SpanError:  # a search needs data in all directions, a falling threshold doesn't
+            algorithm = Orthogonal(np.eye(source.info.n_features), algorithm.threshold, None, _DECAY)
+            result = self._run(algorithm, source)
         self._set_run(result)
         agreeing = result.state.search.agreeing if isinstance(algorithm, Complete) else None
         given = None if isinstance(self.init, str) else self.init
@@ -111,7 +118,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         if not given and self.init == "portfolio" and plain:
             return Complete(n_features, threshold=threshold, orthogonal=True)
         start = start_atoms(self.init, n_features)
-        decay: float | None = 0.97
+        decay: float | None = _DECAY
         if self.warm_up != "auto":
             decay = self.warm_up
         elif given or self.init == "dct" or self.keep is not None:
