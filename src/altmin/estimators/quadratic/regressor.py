@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from altmin.algorithms.quadratic.least_squares import LeastSquares, LeastSquaresState
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, SparseState
@@ -21,7 +22,7 @@ from altmin.engine.sources import Table
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
-from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, regression_target
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, reads_again, regression_target
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import column_units, difference
 from altmin.guarantees.quadratic import SWEPT
@@ -149,7 +150,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         fit_intercept: bool = True,
         moments: str = "auto",
         whiten: Any = "auto",
-        max_iter: int = 100,
+        max_iter: int = 1000,
         tol: float = 1e-13,
         random_state: Any = None,
         verbose: int = 0,
@@ -227,7 +228,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         algorithm = self._algorithm(source, once=True)
         state, pieces = None, []
         if known is not None and not kept:
-            state = algorithm.resume(known)
+            state = (LeastSquares(self.rank) if isinstance(known, LeastSquaresState) else algorithm).resume(
+                known
+            )
         elif source.replayable:
             pieces = [*(Table(*part) for part in kept), *source.require_replayable("a first call").pieces]
             source = Source(pieces, source.dtype)
@@ -244,9 +247,15 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         total = None if once else info.n_rows
         if total is not None and self.batch_size == "auto" and total < 10 * rows:
             rows = 0
-        return OnePass(
+        own = (
+            self.batch_size != "auto"
+            or self.step != "auto"
+            or (self.moments == "gaussian" and not self.whiten)
+        )
+        finished = not once and not own and reads_again(source)
+        return (LeastSquares if finished else OnePass)(
             rank=self.rank,
-            batch_size=rows,
+            batch_size=0 if finished else rows,
             step=None if self.step == "auto" else float(self.step),
             intercept=self.fit_intercept,
             moments=self.moments,
