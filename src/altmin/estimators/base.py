@@ -138,10 +138,13 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
             return None
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _set_run(self, result: Result) -> None:
-        """The attributes that come from the loop."""
-        self.n_iter_ = result.n_iter
-        self.history_ = result.history
+    def _set_run(self, result: Result, more: bool = False) -> None:
+        """The attributes that come from the loop; the history goes on where rows come in several calls."""
+        before = getattr(self, "history_", []) if more else []
+        self.history_ = [
+            *before, *({**row, "iteration": len(before) + i} for i, row in enumerate(result.history, 1))
+        ]  # fmt: skip
+        self.n_iter_ = len(before) + result.n_iter
         self.outcome_ = result.outcome
 
     def guarantee(

@@ -343,7 +343,7 @@ def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     Z = np.asarray(state.lens.project(block.X, np.eye(block.X.shape[1])), dtype=np.float64)
     P = Z @ U
     r = _residual(algorithm, model, state.signs, target, Z @ model.w, P)
-    parts = [np.ones((len(r), 1))] * algorithm.intercept + [Z] * algorithm.linear
+    parts = [np.ones((len(r), int(algorithm.intercept)))] + [Z] * algorithm.linear
     J = np.hstack([*parts, *(2 * sign * p[:, None] * Z for sign, p in zip(state.signs, P.T, strict=True))])
     weighted = J if block.weight is None and state.fold < 0 else w[:, None] * J
     return {**_losses(w, r, held), "JJ": weighted.T @ J, "Jr": weighted.T @ r}

@@ -21,7 +21,7 @@ from altmin.engine import AnySource, Source, open_source
 from altmin.engine.sources import Table
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
+from altmin.guarantees.quadratic import COMPLETION, SWEPT, SensingEvidence
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
@@ -268,7 +268,8 @@ class InductiveMatrixCompletion(Estimator):
             "spread": spread,
             "whitened": state is not None and state.left.ndim == 2,
         }
-        self.guarantee_ = judge(COMPLETION, SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts))
+        found = SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts)
+        self.guarantee_ = judge(SWEPT, self.loss_) if state is None else judge(COMPLETION, found)
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         """X is R, or (R, row_features, column_features) where the fit had features."""
@@ -289,6 +290,8 @@ class InductiveMatrixCompletion(Estimator):
 
     def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         assert isinstance(source, _EntrySource)
+        if self.values_ is None:
+            return judge(SWEPT, self._left_of(source.entries))
         found = SensingEvidence(
             n_rows=float(source.n_rows), loss=self._left_of(source.entries), **self._facts
         )

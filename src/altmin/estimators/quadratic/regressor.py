@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.least_squares import LeastSquares, LeastSquaresState
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
-from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.sparse.machine import SparseMachine, SparseState
 from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
@@ -23,6 +23,7 @@ from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, reads_again, regression_target
+from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import column_units, difference
 from altmin.guarantees.quadratic import SWEPT
@@ -170,6 +171,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.checkpoint = checkpoint
         self.n_jobs = n_jobs
 
+    _stream: SparseStream | None
+    _kept: tuple[Any, ...]
+
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
         """Learn the model.
@@ -191,12 +195,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
         if is_sparse_table(source):
-            rank = min(self.rank, source.info.n_features)
-            self._adopt(self._run(SparseMachine(rank), source))
+            result = self._run(SparseMachine(min(self.rank, source.info.n_features)), source)
+            self._adopt(result)
+            self._kept, self._stream = (), SparseStream(result.state)
             self.guarantee_ = judge(SWEPT, self.loss_)
             return self
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
+        self._kept, self._stream = (), None
         self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
@@ -218,28 +224,39 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         FactorizationMachineRegressor
             The estimator.
         """
-        known: OnePassState | None = getattr(self, "_state", None)
+        known = getattr(self, "_state", None)
         kept = getattr(self, "_kept", ())
         target = regression_target(self, X, y)
         if known is None:
             self._categories: dict[str, list[str]] = {}
             self.encoded_names_: list[str] = []
         source = self._open(X, target, sample_weight, reset=known is None)
+        if isinstance(known, SparseState) or (known is None and is_sparse_table(source)):
+            return self._feed(source.require_replayable("partial_fit on sparse rows"))
         algorithm = self._algorithm(source, once=True)
         state, pieces = None, []
         if known is not None and not kept:
-            state = (LeastSquares(self.rank) if isinstance(known, LeastSquaresState) else algorithm).resume(
-                known
-            )
+            before = LeastSquares(self.rank) if isinstance(known, LeastSquaresState) else algorithm
+            state = before.resume(known)
         elif source.replayable:
             pieces = [*(Table(*part) for part in kept), *source.require_replayable("a first call").pieces]
             source = Source(pieces, source.dtype)
-        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
-        self._adopt(result)
+        self._adopt(self._go_on(algorithm, source, state), more=True)
         self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
         enough = (source.info.n_rows or 0) >= 4 * (source.info.n_features + 8)
         self._kept = () if enough else tuple(_parts(piece) for piece in pieces)
         return self
+
+    def _feed(self, source: Source) -> FactorizationMachineRegressor:
+        """Sparse rows: the posterior of those so far is the prior of the next ones."""
+        machine = SparseMachine(min(self.rank, source.info.n_features))
+        self._stream, result = feed(getattr(self, "_stream", None), source, machine, self._go_on)
+        self._adopt(result, more=True)
+        self.guarantee_ = judge(SWEPT, self.loss_)
+        return self
+
+    def _go_on(self, algorithm: Any, source: AnySource, state: Any) -> Result:
+        return self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
 
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
         info = source.info
@@ -288,8 +305,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _losses(self) -> list[float]:
         return [row["loss"] for row in self.history_]
 
-    def _adopt(self, result: Result) -> None:
-        self._set_run(result)
+    def _adopt(self, result: Result, more: bool = False) -> None:
+        self._set_run(result, more)
         self._state = state = result.state
         if isinstance(state, SparseState):
             self._set_model(sparse_user_model(state))
