@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
@@ -19,7 +17,9 @@ from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
 from altmin.engine import AnySource, Source, open_source
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import COMPLETION, SWEPT, SensingEvidence
 from altmin.guarantees.refits import halves
@@ -45,18 +45,8 @@ class InductiveMatrixCompletion(Estimator):
         Length of a step.
     whiten : 'auto' or bool
         Whether features are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of R.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -68,8 +58,6 @@ class InductiveMatrixCompletion(Estimator):
         M = left' diag(values) right in the features' own columns; None for ids alone.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -97,39 +85,16 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    _retired: ClassVar[tuple[str, ...]] = ("alpha",)
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        step: Any = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-12,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.step = step
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=8, kw_only=False)
+    step: Literal["auto"] | UpToOne = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 300
+    tol: NotNegative = 1e-12
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> InductiveMatrixCompletion:
+    @fit_context
+    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> Self:
         """Learn from the observed entries.
 
         Parameters
@@ -140,11 +105,6 @@ class InductiveMatrixCompletion(Estimator):
             None: each row is its own feature.
         column_features : array-like or sparse of shape (n_columns, d2), or None
             None: each column is its own feature.
-
-        Returns
-        -------
-        InductiveMatrixCompletion
-            The fitted estimator.
         """
         entries = _entries(R)
         self.n_features_in_ = entries.shape[1]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.least_squares import LeastSquares, LeastSquaresState
@@ -19,11 +17,13 @@ from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, reads_again, regression_target
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
+from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import column_units, difference
 from altmin.guarantees.quadratic import SWEPT
@@ -68,14 +68,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
         Stop where steps stay below it, in units of the spread of y.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
@@ -95,14 +87,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
         Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
-    n_iter_ : int
-        Steps taken.
     history_ : list of dict
         One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
     Notes
     -----
@@ -131,51 +117,19 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     (3.0, [-1.0, 1.0])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "fit_intercept": ["boolean"],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    _retired: ClassVar[tuple[str, ...]] = ("refine", "alpha")
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        batch_size: Any = "auto",
-        step: Any = "auto",
-        fit_intercept: bool = True,
-        moments: str = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 1000,
-        tol: float = 1e-13,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.fit_intercept = fit_intercept
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=8, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    fit_intercept: bool = True
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 1000
+    tol: NotNegative = 1e-13
 
-    _stream: SparseStream | None
-    _kept: tuple[Any, ...]
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model.
 
         Parameters
@@ -184,20 +138,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The features. Blocks of a list or stream may be tuples (X, y) or (X, y, weight).
         y : array-like of shape (n_samples,)
             The target; None where the blocks bring it along.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The fitted estimator.
         """
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
         if is_sparse_table(source):
             result = self._run(SparseMachine(min(self.rank, source.info.n_features)), source)
             self._adopt(result)
-            self._kept, self._stream = (), SparseStream(result.state)
+            self._kept: tuple[Any, ...] = ()
+            self._stream: SparseStream | None = SparseStream(result.state)
             self.guarantee_ = judge(SWEPT, self.loss_)
             return self
         algorithm = self._algorithm(source)
@@ -206,8 +154,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows, each of which is read once.
 
         Parameters
@@ -216,13 +164,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The next rows. Until there are a few times ``n_features`` of them they are kept.
         y : array-like of shape (n_samples,)
             Their target.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The estimator.
         """
         known = getattr(self, "_state", None)
         kept = getattr(self, "_kept", ())
@@ -247,7 +188,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self._kept = () if enough else tuple(_parts(piece) for piece in pieces)
         return self
 
-    def _feed(self, source: Source) -> FactorizationMachineRegressor:
+    def _feed(self, source: Source) -> Self:
         """Sparse rows: the posterior of those so far is the prior of the next ones."""
         machine = SparseMachine(min(self.rank, source.info.n_features))
         self._stream, result = feed(getattr(self, "_stream", None), source, machine, self._go_on)
@@ -318,9 +259,11 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _set_model(self, model: UserModel) -> None:
         self._model = model
-        self.eigenvalues_, self.factors_ = model.eigenvalues, model.factors
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        self.diagonal_ = model.diagonal
+        self.eigenvalues_: NDArray[Any] = model.eigenvalues
+        self.factors_: NDArray[Any] = model.factors
+        self.coef_: NDArray[Any] = model.coef
+        self.intercept_ = float(model.intercept)
+        self.diagonal_: NDArray[Any] | None = model.diagonal
 
     def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
         """As ``_open``; a frame with categorical columns is one-hot encoded first."""
