@@ -46,6 +46,10 @@ from altmin.kernels.inverse import pseudo_inverse
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
 _SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
 _MEASURES = 16
+_FURTHER = float(__import__("os").environ.get("FUR", "1.7"))
+_CALM = 3  # stages running that change nothing: the fit has settled
+_FLOORS = (2.0, 1.0, 0.3)  # of the thresholds, in root mean squares of the negative codes
+_EXPLAINED, _AT_NOISE = 2.0, 1.5  # negative codes over noise: a fit needs no second look; the floor is right
 
 
 @record
@@ -77,6 +81,16 @@ class AndState:
     residual: float = np.inf  # sum of squares of what the codes leave over
     kept_share: float = np.inf  # the same over the squares of the data, samples left out not counted
     codes: Any = None  # codes of some samples, before the threshold
+    trials: tuple[Any, ...] = ()  # fits at higher floors of the threshold, first to last
+
+
+@record
+class Trial:
+    """A fit that settled at one floor of the thresholds."""
+
+    A: Any
+    excess: float  # negative codes over what noise explains, for the component where that is most
+    volume: float  # of the cone: mean log singular value of its rays, cut by a hyperplane
 
 
 @record
@@ -89,7 +103,7 @@ class AndNmf:
     schedule: tuple[float, float] | None = None
     inner_steps: int | None = None
     step: float | None = None
-    noise_factor: float = 2.0
+    noise_factor: float | None = None
     trim: float | None = 1.5
     batch_size: int | None = None
     nonnegative: bool = False
@@ -130,7 +144,7 @@ class AndNmf:
                 return Round(moments_map, rows, name="start", then=self._anchored, **reads)
             case "measure":
                 return Round(stage_map, rows, name="measure", then=self._measured, **reads)
-            case "stages" if state.calm < 3:
+            case "stages" if state.calm < _CALM:
                 return Round(stage_map, rows, name="stage", iteration=True, then=self._stage, **reads)
             case "clip":
                 screened = ("weight",) if state.view.dropped is not None or self.missing else ()
@@ -150,6 +164,8 @@ class AndNmf:
         """Closing passes: non-negative components, and what is left of the data."""
         if self.online:
             return state
+        if state.calm < _CALM and state.trials:
+            state = self._decide(state)
         if self.nonnegative:
             state = lift(state)
             A = np.maximum(state.A, 0.0)
@@ -251,8 +267,12 @@ class AndNmf:
         state = replace(state, sigma=_rms_negative(stats) / scale, phase="stages")
         return replace(state, alpha=self._thresholds(state))
 
+    def _floor(self, state: AndState) -> float:
+        """The thresholds stay above this many root mean squares of the negative codes."""
+        return _FLOORS[len(state.trials)] if self.noise_factor is None else self.noise_factor
+
     def _thresholds(self, state: AndState) -> NDArray[Any]:
-        floor = 0.0 if state.view.noiseless else self.noise_factor * state.sigma
+        floor = 0.0 if state.view.noiseless else self._floor(state) * state.sigma
         return np.minimum(_HIGHEST, np.maximum(state.level, floor * np.ones(self.n_components)))
 
     def _stage(self, state: AndState, stats: Stats) -> AndState:
@@ -264,6 +284,8 @@ class AndNmf:
         G, B = stats["G"], stats["B"]
         B = np.pad(B, ((0, 0), (0, state.A.shape[1] - B.shape[1])))
         A = gradient_steps(state.A, G, B, self.inner_steps, self.step)
+        if state.trials:  # near the end the cone creeps: go further
+            A = state.A + _FURTHER * (A - state.A)
         moved = np.linalg.norm(A - state.A, axis=1) / _positive(np.linalg.norm(state.A, axis=1))
         total, failed = stats["totals"]
         after = replace(
@@ -281,7 +303,49 @@ class AndNmf:
             after = replace(after, squares=stats["squares"], residual=float(max(left, 0.0)))
         after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
         after = replace(after, decoder=self._decoder(after))
-        return replace(after, phase="wait") if self.online else after
+        if self.online:
+            return replace(after, phase="wait")
+        if after.calm >= _CALM:
+            return self._settled(after)
+        # The cone has grown too far already: no need to see where it ends.
+        outgrown = len(after.trials) == 2 and not _hard_edge(*after.trials, self._trial(after))
+        return self._decide(after) if outgrown else after
+
+    def _settled(self, state: AndState) -> AndState:
+        """The fit is calm. Where negative codes exceed what noise explains, the cone cuts into the data.
+
+        Either the floor of the thresholds, which such codes hold up, keeps the cone too small; or the model
+        doesn't hold, as in real scenes, and the floor protects from outliers. So the floor is lowered
+        twice. The data have a *hard edge* if the second step enlarges the cone less than the first did: the
+        cone then has arrived. Otherwise it is outliers that it grows towards, and the first fit stands.
+        """
+        settled = (*state.trials, self._trial(state))
+        if settled[0].excess <= _EXPLAINED:
+            return state
+        if len(settled) < len(_FLOORS):
+            return replace(state, trials=settled, calm=0)
+        return self._decide(state)
+
+    def _decide(self, state: AndState) -> AndState:
+        """End the trials, the present fit being the last one."""
+        first, second, third = (*state.trials, self._trial(state), self._trial(state))[:3]
+        chosen = first
+        if _hard_edge(first, second, third):
+            chosen = second if second.excess <= _AT_NOISE else third
+        state = replace(state, A=chosen.A, trials=(first, second, third), calm=_CALM)
+        return replace(state, decoder=self._decoder(state))
+
+    def _trial(self, state: AndState) -> Trial:
+        """Excess and volume of the present fit; an excess of 0 where noise isn't known or floors are given."""
+        noise = state.view.noise * np.linalg.norm(state.decoder, axis=0)
+        known = self.noise_factor is None and self.schedule is None and np.all(noise > 0)
+        if state.view.noiseless or not known or state.one_way:
+            return Trial(None, 0.0, 0.0)
+        heights = state.A @ state.view.mean
+        volume = np.nan
+        if np.all(heights > 0):
+            volume = float(np.mean(np.log(np.linalg.svd(state.A / heights[:, None], compute_uv=False))))
+        return Trial(state.A, float(np.max(state.sigma / noise)), volume)
 
     def _clipped(self, state: AndState, stats: Stats) -> AndState:
         """Non-negative components that fit the codes best; refitted once."""
@@ -303,7 +367,7 @@ class AndNmf:
         negative = float(max(-np.min(stats["smallest"].value / scale), 0.0))
         tiny = 5e3 * np.finfo(np.float64).eps if state.A.dtype == np.float64 else 1e-5
         rms = float(np.sqrt(np.mean(sigma**2)))
-        at_noise = not state.view.noiseless and state.level < self.noise_factor * float(np.median(sigma))
+        at_noise = not state.view.noiseless and state.level < self._floor(state) * float(np.median(sigma))
         settled = state.change < max(tiny, 0.02 * rms if at_noise else 0.0)
         level = max(state.level / _FAST, min(state.level / _SLOW, negative))
         if state.view.noiseless:
@@ -325,7 +389,7 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     Z = times(S, state.decoder)
     automatic = algorithm.schedule is None
     bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
-    trimming = automatic and algorithm.trim is not None
+    trimming = automatic and algorithm.trim is not None and len(state.trials) < len(_FLOORS) - 1
     cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
     stats: dict[str, Any] = sweep(
         Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
@@ -346,6 +410,11 @@ def lift(state: AndState) -> AndState:
     view = replace(view, basis=None, columns=False)
     decoder = None if state.decoder is None else pseudo_inverse(A)
     return replace(state, view=view, A=A, inside=None, decoder=decoder)
+
+
+def _hard_edge(first: Trial, second: Trial, third: Trial) -> bool:
+    """Whether the cone grows less from the second floor to the third than from the first to the second."""
+    return third.volume - second.volume < second.volume - first.volume
 
 
 def _rescale(state: AndState, scale: NDArray[Any]) -> AndState:

@@ -64,6 +64,8 @@ class View:
     cleaned: bool = False  # whether the directions were found again without what was screened out
     dropped: Any = None  # row numbers of the samples that were screened out
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
+    noise: float = 0.0  # standard deviation of an entry outside the leading directions (0: not known)
+    mean: Any = None  # (K,) mean coordinates of the kept samples
 
 
 @record
@@ -215,8 +217,12 @@ def _turned(view: View, stats: Stats, dtype: Any) -> View:
     """The leading directions of the kept samples are the basis."""
     basis = view.turn if view.basis is None else view.basis @ view.turn
     exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
+    W, D = basis.shape
+    free = max(stats["kept"] - D, 1.0) * max(W - D, 1)
+    noise = 0.0 if view.completion is not None else float(np.sqrt(stats["outside"] / free))
+    mean = stats["sum"] / max(stats["kept"], 1.0)
     view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
-    return replace(view, phase="ready")
+    return replace(view, phase="ready", noise=noise, mean=mean)
 
 
 def coordinates(view: View, block: Block) -> Any:
@@ -331,10 +337,9 @@ def turn_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str,
     """Coordinates along the leading directions alone."""
     S = coordinates(state.view, block)
     T = S @ state.view.turn
-    return {"rows": float(block.n_rows)}, {
-        "coordinates": T,
-        "outside": _leftover(S, T) + block.columns["outside"],
-    }
+    outside, kept = _leftover(S, T) + block.columns["outside"], np.maximum(weights(block), 0.0)
+    stats = {"kept": float(kept.sum()), "outside": float(kept @ outside), "sum": kept @ T.astype(np.float64)}
+    return stats, {"coordinates": T, "outside": outside}
 
 
 def _leftover(S: NDArray[Any], T: NDArray[Any]) -> NDArray[Any]:

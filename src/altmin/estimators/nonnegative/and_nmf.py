@@ -52,8 +52,9 @@ class AND(ComponentsEstimator):
     thresholds : 'auto', float or (float, float)
         'auto' reads them off the negative part of the decoded weights; ``(start, decay)`` is the
         paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
-    noise_factor : float
-        Automatic thresholds stay above this many root mean squares of the negative codes.
+    noise_factor : 'auto' or float
+        Automatic thresholds stay above this many root mean squares of the negative codes. 'auto' is 2, and
+        less where these codes exceed what the noise explains and the data end at a hard edge.
     trim : 'auto', None or float
         Automatic thresholds only: gross outliers are screened out before the start, and samples with a
         code below ``-trim`` thresholds are left out of a stage ('auto': 1.5; None: neither).
@@ -146,7 +147,7 @@ class AND(ComponentsEstimator):
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "init": [StrOptions({"spa", "vca", "anchor", "random", "kmeans", "nmf"}), "array-like"],
         "thresholds": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), tuple],
-        "noise_factor": [Interval(Real, 0, None, closed="left")],
+        "noise_factor": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
         "trim": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
         "inner_steps": [Interval(Integral, 1, None, closed="left"), None],
         "step": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
@@ -164,7 +165,7 @@ class AND(ComponentsEstimator):
         *,
         init: Any = "spa",
         thresholds: Any = "auto",
-        noise_factor: float = 2.0,
+        noise_factor: Any = "auto",
         trim: Any = "auto",
         inner_steps: int | None = None,
         step: Any = "auto",
@@ -365,7 +366,7 @@ class AND(ComponentsEstimator):
             schedule=None if isinstance(schedule, str) else (float(schedule[0]), float(schedule[1])),
             inner_steps=self.inner_steps,
             step=None if isinstance(self.step, str) else float(self.step),
-            noise_factor=float(self.noise_factor),
+            noise_factor=None if isinstance(self.noise_factor, str) else float(self.noise_factor),
             trim=1.5 if isinstance(self.trim, str) else self.trim,
             batch_size=self.batch_size,
             nonnegative=self.nonnegative_components,
