@@ -92,3 +92,18 @@ def test_full_effort_compares_halves():
     problem = make_quadratic(6000, 10, 2, noise=0.1, random_state=0)
     model = FactorizationMachineRegressor(2, random_state=0).fit(problem.X, problem.y)
     assert model.guarantee(problem.X, problem.y, effort="full").effort == "full"
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_copied_rows_do_not_shrink_the_estimated_error(seed):
+    """Copies that fall into both halves make them agree; they have to stay together."""
+    problem = make_quadratic(160, 6, 1, noise=0.3, random_state=seed)
+    rows = np.random.default_rng(seed).permutation(np.repeat(np.arange(160), 20))
+    X, y = problem.X[rows], problem.y[rows]
+    model = FactorizationMachineRegressor(1, random_state=0).fit(X, y)
+    found = model.guarantee(X, y)
+    M = (problem.factors.T * problem.eigenvalues) @ problem.factors
+    error = np.hypot(np.linalg.norm(model.coef_ - problem.coef), np.linalg.norm(model.matrix() - M))
+    error /= np.hypot(np.linalg.norm(problem.coef), np.linalg.norm(M))
+    assert found.estimated_error > error
+    assert found.verdict != "recovered"

@@ -15,9 +15,11 @@ from altmin import (
     RankOneSensing,
 )
 from altmin.datasets import make_planted_sparse, make_quadratic, make_sparse_dictionary
-from altmin.guarantees import nonnegative as and_report
-from altmin.guarantees.dictionary import dictionary_report
+from altmin.guarantees.contract import judge
+from altmin.guarantees.dictionary import DICTIONARY
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
+from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, shape, start_quality
+from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence
 
 
 def status(report, symbol):
@@ -35,7 +37,7 @@ def binary(n=600, D=6, active=1):
 
 
 def and_of(codes, components=A, **facts):
-    return and_report.report(and_report.gather(codes, components), 0.0, **facts)
+    return judge(NONNEGATIVE, ConeEvidence(shape(codes, components), 0.0, **facts))
 
 
 GOOD = binary()
@@ -82,7 +84,7 @@ def test_and_weights_that_are_often_small():
 @pytest.mark.parametrize(("mixing", "expected"), [(0.05, "holds"), (3.0, "violated")])
 def test_and_starts_far_from_the_truth(mixing, expected):
     start = A + mixing * np.random.default_rng(0).random((6, 6)) @ A
-    mixed, outside = and_report.start_quality(start, A)
+    mixed, outside = start_quality(start, A)
     assert status(and_of(GOOD, start=mixed, outside=outside), "l") == expected
     model = AND(6, init=start, max_iter=3).fit(binary(active=2) @ A)
     assert model.guarantee_["l"].measured is not None
@@ -91,7 +93,7 @@ def test_and_starts_far_from_the_truth(mixing, expected):
 def test_and_starts_outside_the_span():
     for size, expected in ((0.0, "holds"), (5.0, "violated")):
         start = A + size * np.random.default_rng(4).standard_normal(A.shape)
-        mixed, outside = and_report.start_quality(start, A)
+        mixed, outside = start_quality(start, A)
         assert status(and_of(GOOD, start=mixed, outside=outside), "rho") == expected
 
 
@@ -141,7 +143,7 @@ NEEDED = "p / (n^2 log n kappa^12 / theta^2 Gamma)"
 
 @pytest.mark.parametrize("theorem", [1, 2, 3])
 def test_dictionaries_of_assumption_1_violate_nothing(theorem):
-    report = dictionary_report(evidence(theorem, **BIG))
+    report = judge(DICTIONARY, evidence(theorem, **BIG))
     paper = [row for row in report if "Liang" in row.reference]
     assert len(paper) >= 10
     assert [row.symbol for row in paper if row.status == "violated"] == []
@@ -164,21 +166,21 @@ def test_dictionaries_of_assumption_1_violate_nothing(theorem):
     ],
 )
 def test_dictionaries_each_condition_broken(theorem, symbol, changes):
-    assert status(dictionary_report(evidence(theorem, **BIG, **changes)), symbol) == "violated"
+    assert status(judge(DICTIONARY, evidence(theorem, **BIG, **changes)), symbol) == "violated"
 
 
 @pytest.mark.parametrize("theorem", [2, 3])
 def test_dictionaries_ill_conditioned_or_too_few_samples(theorem):
     atoms = np.eye(6)
     atoms[0] = atoms[1] + 1e-4 * atoms[0]
-    assert status(dictionary_report(evidence(theorem, components=atoms, **BIG)), "kappa(A)") == "violated"
-    assert status(dictionary_report(evidence(theorem, p=1000)), NEEDED) == "violated"
+    assert status(judge(DICTIONARY, evidence(theorem, components=atoms, **BIG)), "kappa(A)") == "violated"
+    assert status(judge(DICTIONARY, evidence(theorem, p=1000)), NEEDED) == "violated"
 
 
 def test_dictionaries_that_share_supports():
     codes = CODES.copy()
     codes[:, 1] = codes[:, 0]
-    assert status(dictionary_report(evidence(codes=codes)), "corr |z|") == "violated"
+    assert status(judge(DICTIONARY, evidence(codes=codes)), "corr |z|") == "violated"
 
 
 def test_dictionaries_that_are_not_orthogonal():
@@ -222,11 +224,9 @@ def test_approximate_codes_above_their_bound():
 
 
 def test_approximate_more_nonzeros_than_asked_for():
-    from altmin.guarantees.overcomplete import Fitted, cheap_report
-
-    fit = Fitted(0.1, 5, 12, 300, 900, 3, 1.0, None, None, 2, 1.0, None, 0.0, False, 5)
-    assert status(cheap_report(fit), "k'") == "violated"
-    assert status(cheap_report(replace(fit, most_nonzeros=2)), "k'") == "holds"
+    fit = AtomEvidence(0.1, 5, 12, 300, 900, 3, 1.0, None, None, 2, 1.0, None, 0.0, False, 5)
+    assert status(judge(OVERCOMPLETE, fit), "k'") == "violated"
+    assert status(judge(OVERCOMPLETE, replace(fit, most_nonzeros=2)), "k'") == "holds"
 
 
 def test_approximate_threshold_above_one():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.nonnegative import _distinct
+from altmin.guarantees.refits import distinct
 
 
 def all_pairs(Z, near=1e-3):
@@ -21,10 +21,10 @@ def test_distinct_samples_are_those_of_all_pairs(seed):
     copies = Z[rng.integers(0, 150, 80)] * rng.uniform(0.5, 2.0, (80, 1))
     copies += 5e-4 * rng.standard_normal(copies.shape)
     Z = rng.permutation(np.vstack([Z, copies, np.zeros((3, 6))]))
-    assert _distinct(Z).sum() == all_pairs(Z)
+    assert distinct(Z).sum() == all_pairs(Z)
 
 
 def test_one_sample_over_and_over_counts_once():
-    assert _distinct(np.ones((500, 4))).sum() == 1
-    assert _distinct(np.eye(4)).sum() == 4
-    assert _distinct(np.zeros((3, 4))).sum() == 0
+    assert distinct(np.ones((500, 4))).sum() == 1
+    assert distinct(np.eye(4)).sum() == 4
+    assert distinct(np.zeros((3, 4))).sum() == 0

@@ -1,12 +1,15 @@
 """The report of approximate dictionaries: bounds that hold, promises named vacuous, verdicts never green."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from altmin import ApproximateDictionaryLearning
 from altmin.datasets import make_planted_sparse
-from altmin.guarantees.overcomplete import Stability, full_report, plausible_atoms
+from altmin.guarantees.contract import judge
+from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence, plausible_atoms
 
 X = make_planted_sparse(400, 16, 12, 2, 0.05, random_state=0).X
 
@@ -35,16 +38,16 @@ def test_vacuous_bounds_are_called_so():
 
 
 def test_no_evidence_makes_it_recovered():
-    model = ApproximateDictionaryLearning(12, n_nonzero_coefs=2, random_state=0).fit(X)
-    perfect = Stability(np.zeros(12), np.full(12, 100.0), 0.0, 1.0)
+    sizes = (0.1, 12, 16, 400, 800, 2, 1.0, None, None, 2, 1.0, None, 0.0, False, 12)
+    fit = AtomEvidence(*sizes)
+    good = {"sines": np.zeros(12), "use": np.full(12, 100.0), "held_out": 0.0, "surrogate": 1.0}
+    perfect = replace(fit, **good)
     assert plausible_atoms(perfect).all()
-    assert full_report(model.guarantee_, perfect).verdict == "plausible"
-    for worse in (
-        Stability(np.full(12, 0.2), np.full(12, 100.0), 0.0, 1.0),
-        Stability(np.zeros(12), np.full(12, 3.0), 0.0, 1.0),
-        Stability(np.zeros(12), np.full(12, 100.0), 0.9, 1.0),
-    ):
-        assert full_report(model.guarantee_, worse).verdict == "not supported"
+    assert judge(OVERCOMPLETE, perfect, effort="full").verdict == "plausible"
+    for worse in ({"sines": np.full(12, 0.2)}, {"use": np.full(12, 3.0)}, {"held_out": 0.9}):
+        report = judge(OVERCOMPLETE, replace(perfect, **worse), effort="full")
+        assert report.verdict == "not supported"
+    assert judge(OVERCOMPLETE, fit).verdict == "not supported"
 
 
 def test_wide_sparse_data_leave_spectra_unmeasured():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from pathlib import Path
@@ -26,7 +27,6 @@ from altmin.engine import (
     Result,
     Settings,
     Source,
-    StreamSource,
     make_progress,
     map_rows,
     open_source,
@@ -36,6 +36,7 @@ from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.sources import is_block_list, is_queue
 from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
 from altmin.estimators.notebook import NotebookMixin
+from altmin.guarantees.report import GuaranteeReport
 
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
     "max_iter": [Interval(Integral, 0, None, closed="left")],
@@ -78,10 +79,9 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            if isinstance(source, Source):
-                for name, values in (("y", y), ("sample_weight", sample_weight)):
-                    if values is not None:
-                        _aligned(name, values, source.n_rows)
+            for name, values in (("y", y), ("sample_weight", sample_weight)):
+                if values is not None and source.info.n_rows is not None:
+                    _aligned(name, values, source.info.n_rows)
             return source
         X = validate_data(
             self,
@@ -101,7 +101,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
         """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
-        if isinstance(X, Source | StreamSource):
+        if isinstance(X, AnySource):
             return X
         if is_dask(X):
             return open_dask(X, y, sample_weight)
@@ -143,6 +143,46 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         self.n_iter_ = result.n_iter
         self.history_ = result.history
         self.outcome_ = result.outcome
+
+    def guarantee(
+        self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None
+    ) -> GuaranteeReport:
+        """Look again, with data: whether the fit found what made X, and why or why not.
+
+        Parameters
+        ----------
+        X : as in ``fit``, not a one-way stream
+            The data of the fit, or fresh ones of the same kind.
+        y : array-like of shape (n_samples,) or None
+            The target, where ``fit`` takes one.
+        effort : {'cheap', 'full'}
+            'cheap' looks at the data once more; 'full' also fits disjoint halves (near copies of a sample
+            stay together), where it helps from other starts as well, and compares: up to four more fits.
+        sample_weight : array-like of shape (n_samples,) or None
+            How often each sample counts; samples of weight 0 are left out.
+
+        Returns
+        -------
+        GuaranteeReport
+            The verdict and its reasons.
+        """
+        check_is_fitted(self)
+        if effort not in ("cheap", "full"):
+            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
+        source = self._open_again(X, y, sample_weight).require_replayable("guarantee")
+        if sample_weight is not None:
+            source = source.subset(np.flatnonzero(np.asarray(sample_weight) > 0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # refits repeat the warnings of the fit
+            return self._judge(source, full=effort == "full")
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        """Data for :meth:`guarantee`, checked as in ``fit``."""
+        return self._open(X, None, sample_weight, reset=False)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        """The report of this fit on these rows; what each family of models fills in."""
+        raise NotImplementedError
 
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
@@ -239,9 +279,3 @@ def _aligned(name: str, values: Any, n_rows: int) -> Any:
     if values.shape[0] != n_rows:
         raise ValueError(f"{name} has {values.shape[0]} rows, X has {n_rows}: they must agree")
     return values
-
-
-def split_source(source: Source, n_parts: int, seed: int) -> list[np.ndarray]:
-    """Row numbers of random disjoint parts, sorted (halves for the guarantee, folds)."""
-    order = np.random.default_rng(seed).permutation(source.n_rows)
-    return [np.sort(part) for part in np.array_split(order, n_parts)]

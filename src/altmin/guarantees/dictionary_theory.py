@@ -45,6 +45,11 @@ class DictionaryEvidence:
         Distance of a given start from the atoms (Frobenius, matched); None where starts are searched.
     unsettled : int
         Last blocks of a stream that the dictionary doesn't fit.
+    halves, restarts : float or None
+        Worst distance (sine) of an atom of two half-fits, and of a fit from another start: full effort.
+    held_out, gaussian : float or None
+        Largest mean |z| / rms of an atom on samples that its half-fit hasn't seen, and the smallest such
+        value on Gaussian data of the same size.
     """
 
     codes: NDArray[Any]
@@ -60,6 +65,10 @@ class DictionaryEvidence:
     batch: int | None = None
     start: float | None = None
     unsettled: int = 0
+    halves: float | None = None
+    restarts: float | None = None
+    held_out: float | None = None
+    gaussian: float | None = None
 
 
 def theorem_conditions(evidence: DictionaryEvidence) -> list[Condition]:
@@ -108,35 +117,41 @@ def _theorem(evidence: DictionaryEvidence) -> list[Condition]:
     theta, n = float(np.mean(evidence.density)), evidence.components.shape[1]
     orthogonal = evidence.theorem == 1
     where = f"{PAPER}, Theorem {evidence.theorem}"
-    p, batch = evidence.n_samples, evidence.batch or evidence.n_samples
+    batch = evidence.batch or evidence.n_samples
     condition = float(np.linalg.cond(evidence.components.astype(np.float64)))
     near = 1 / max(np.log(n), 1.0) if orthogonal else 1 / (condition**6 * max(np.log(n), 1.0))
-    rows = [
+    sizes = [
         check("codes are sparse", "theta", where, theta, at_most=1 / 144 if orthogonal else 1 / 5600,
-              meaning="the proof's constant; in practice up to .3 and more is recovered"),
+              meaning="The proof's constant; in practice up to .3 and more is recovered."),
         check("enough samples in a pass", "p theta^2 / n", where, batch * theta**2 / n, at_least=1.0,
-              meaning="below 1 the supports say little (constant 1)"),
+              meaning="Below 1 the supports say little (constant 1)."),
+    ]  # fmt: skip
+    whitening = [] if orthogonal else _whitening(evidence, where, condition, theta)
+    return [
+        *sizes,
+        *whitening,
         check("start is near the truth", "start", where, evidence.start, at_most=near,
-              meaning="Frobenius distance of a given start from the atoms; searched starts need none"),
+              meaning="Frobenius distance of a given start from the atoms; searched starts need none."),
         check("threshold is at most half of the smallest code", "zeta / Gamma", where, _threshold(evidence),
-              at_most=0.5, meaning="larger ones drop true codes; thresholds='auto' chooses"),
+              at_most=0.5, meaning="Larger ones drop true codes; threshold='auto' chooses."),
         check("data have no noise", "noise", where, evidence.residual, at_most=1e-6,
-              meaning="share of the data that the codes leave over; the theorems speak of none"),
+              meaning="Share of the data that the codes leave over; the theorems speak of none."),
         check("passes contract", "rate", f"{where}: 1/2 at most", _rate(evidence.changes), at_most=0.8,
-              meaning="how much smaller each pass's move is than the one before"),
+              meaning="How much smaller each pass's move is than the one before."),
     ]  # fmt: skip
-    if orthogonal:
-        return rows
-    gamma = _smallest(evidence)
-    need = n**2 * max(np.log(n), 1.0) * condition**12 / max(theta**2 * gamma, 1e-300)
-    rows[2:2] = [
+
+
+def _whitening(evidence: DictionaryEvidence, where: str, condition: float, theta: float) -> list[Condition]:
+    """What dictionaries that aren't orthogonal ask for: samples for a preconditioner, and conditioning."""
+    n = evidence.components.shape[1]
+    need = n**2 * max(np.log(n), 1.0) * condition**12 / max(theta**2 * _smallest(evidence), 1e-300)
+    return [
         check("enough samples for the preconditioner", "p / (n^2 log n kappa^12 / theta^2 Gamma)", where,
-              p / need, at_least=1.0,
-              meaning="with sigma = 1; what whitening by few samples leaves is removed by the polish here"),
+              evidence.n_samples / need, at_least=1.0,
+              meaning="With sigma = 1; what whitening by few samples leaves is removed by the polish here."),
         check("dictionary is well conditioned", "kappa(A)", where, condition, at_most=1e3,
-              meaning="enters the paper's bound as its sixth power; the polish here removes that"),
+              meaning="Enters the paper's bound as its sixth power; the polish here removes that."),
     ]  # fmt: skip
-    return rows
 
 
 def _kept(evidence: DictionaryEvidence) -> NDArray[Any]:

@@ -22,9 +22,8 @@ class Measured:
 
     parameters: int
     distinct: float  # measurements, of all, that aren't near copies of others
-    conditioning: float  # sigma_min / sigma_max of J for whitened designs
-    raw_conditioning: float  # and for designs that are only scaled
-    residual: float  # relative, after one more Gauss-Newton step
+    conditioning: float  # sigma_min / sigma_max of J for whitened designs, or 1000 times that for scaled ones
+    left: float  # relative residual after one more Gauss-Newton step
     noise_error: float  # sigma-hat ||J^+||_F
     step: float  # ||J^+ r||
     worst_t: float  # on an offset, linear terms and other shapes
@@ -87,8 +86,7 @@ def look(
     return Measured(
         p,
         distinct,
-        singular_ratio(white),
-        float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300))),
+        min(singular_ratio(white), 1e3 * float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300)))),
         float(np.sqrt(np.mean(left_over**2))),
         sigma * float(np.sqrt(np.trace(inverse))) / size,
         float(np.linalg.norm(step)) / size,

@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.guarantees.report import Condition, GuaranteeReport, check, unchecked
+from altmin.guarantees.contract import Family, Rule
+from altmin.guarantees.report import Condition, check, unchecked
 from altmin.io.records import record
 
 PAPER = "Bhaskara & Tai 2019"
-_CLAIM = "the atoms, each up to sign; atoms that always occur together only as a span"
 HALVES, USE, SURROGATE = 0.05, 10.0, 0.5
 
 
 @record
-class Fitted:
+class AtomEvidence:
     """Measured quantities of a fit, all relative to the rows as the fit weighted them.
 
     Parameters
@@ -43,6 +43,10 @@ class Fitted:
         Whether the paper's own algorithm ran.
     trimmed_gap : float or None
         Smallest score of a row declared an outlier, over the largest of the others.
+    sines, use : ndarray of shape (n_atoms,) or None
+        Of each atom: sine to its match in the half fit that is worse for it, rows that use it; full effort.
+    held_out, surrogate : float
+        Error of a half's dictionary on the other half; the same for Gaussian data of equal covariance.
     """
 
     error: float
@@ -61,259 +65,129 @@ class Fitted:
     theory: bool
     n_asked: int
     trimmed_gap: float | None = None
+    sines: Any = None
+    use: Any = None
+    held_out: float = float("nan")
+    surrogate: float = float("nan")
 
 
-def cheap_report(fit: Fitted) -> GuaranteeReport:
-    """The report that comes with every fit.
-
-    Parameters
-    ----------
-    fit : Fitted
-        What was measured.
-
-    Returns
-    -------
-    GuaranteeReport
-        'not supported': one fit alone can't support a claim about atoms.
-    """
-    rows = [_error(fit), _rank_bound(fit), _one_atom_gain(fit), _codes(fit), _sparsity(fit)]
-    rows += [_promise(fit), _threshold(fit), _threshold_promise(fit), _compression(fit)]
-    if fit.contamination > 0:
-        rows.append(_outliers(fit))
-    rows += _assumed()
-    advice = "guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom"
-    return GuaranteeReport("not supported", tuple(rows), advice=advice, claim=_CLAIM)
+def conditions(fit: AtomEvidence) -> list[Condition]:
+    """What is certain about the fit, what the theorems promise, and what further fits say."""
+    rows = [*_certain(fit), *_promised(fit)]
+    return rows if fit.sines is None else [*rows, *_stability(fit)]
 
 
-@record
-class Stability:
-    """Evidence from further fits.
-
-    Parameters
-    ----------
-    sines : ndarray of shape (n_atoms,)
-        Sine between an atom and its match in the half fit that is worse for it.
-    use : ndarray of shape (n_atoms,)
-        Rows that use it.
-    held_out, surrogate : float
-        Error of a half's dictionary on the other half; the same for Gaussian data of equal covariance.
-    """
-
-    sines: Any
-    use: Any
-    held_out: float
-    surrogate: float
+OVERCOMPLETE: Family[AtomEvidence] = Family(
+    claim="the atoms, each up to sign; atoms that always occur together only as a span",
+    conditions=conditions,
+    rules=lambda fit: [Rule("plausible", "stable atoms", ("structure", "plausible_atoms"))],
+    error=lambda fit, rule: None,
+    advice={
+        "structure": "the data aren't sparser than Gaussian ones: other n_nonzero_coefs",
+        "plausible_atoms": "more rows, other n_components or n_nonzero_coefs",
+    },
+    closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
+    otherwise="stable wrong atoms exist, so this isn't proof: try larger n_components",
+)
 
 
-def plausible_atoms(evidence: Stability) -> NDArray[np.bool_]:
+def plausible_atoms(fit: AtomEvidence) -> NDArray[np.bool_]:
     """Which atoms agree between halves, are used, and belong to data that has sparse structure at all."""
-    structured = evidence.held_out < SURROGATE * evidence.surrogate
-    return (np.asarray(evidence.sines) <= HALVES) & (np.asarray(evidence.use) >= USE) & structured
+    structured = fit.held_out < SURROGATE * fit.surrogate
+    return (np.asarray(fit.sines) <= HALVES) & (np.asarray(fit.use) >= USE) & structured
 
 
-def full_report(cheap: GuaranteeReport, evidence: Stability) -> GuaranteeReport:
-    """The cheap report with the evidence of further fits.
-
-    Parameters
-    ----------
-    cheap : GuaranteeReport
-        Of the fit.
-    evidence : Stability
-        Of the fits on halves and surrogates.
-
-    Returns
-    -------
-    GuaranteeReport
-        'plausible' where nine of ten atoms are; never 'recovered'.
-    """
-    share = float(np.mean(plausible_atoms(evidence)))
-    ratio = evidence.held_out / evidence.surrogate if evidence.surrogate > 0 else np.nan
-    rows = (
+def _stability(fit: AtomEvidence) -> list[Condition]:
+    """Agreement of halves, atom by atom, and sparsity that Gaussian data wouldn't have."""
+    return [
         check(
-            "sparse structure",
-            "held-out error / Gaussian surrogate's",
-            "evidence",
-            ratio,
-            at_most=SURROGATE,
+            "sparse structure", "held-out error / Gaussian surrogate's", "evidence",
+            fit.held_out / fit.surrogate if fit.surrogate > 0 else np.nan, at_most=SURROGATE, id="structure",
             meaning="Gaussian data of the same covariance have no atoms; data with atoms are coded better.",
-            decisive=True,
         ),
         check(
-            "plausible atoms",
-            "share",
-            "evidence",
-            share,
-            at_least=0.9,
+            "plausible atoms", "share", "evidence", float(np.mean(plausible_atoms(fit))), at_least=0.9,
+            id="plausible_atoms",
             meaning="Atoms that both halves find again, that are used, in data with sparse structure. Stable "
             "wrong atoms exist (too few components merge true ones), so this isn't proof.",
-            decisive=True,
         ),
-    )
-    verdict = "plausible" if all(row.status == "holds" for row in rows) else "not supported"
-    advice = "" if verdict == "plausible" else "more rows, other n_components or n_nonzero_coefs"
-    return replace(
-        cheap, verdict=verdict, conditions=(*cheap.conditions, *rows), effort="full", advice=advice
-    )
+    ]  # fmt: skip
 
 
-def promised_error(fit: Fitted, target: float) -> float:
+def promised_error(fit: AtomEvidence, target: float) -> float:
     """Theorem 9 as corrected: what exceeds gamma* is at most max(eps, 16 m Lambda / (beta t))."""
     beta = 0.5 * target**2 / (16 * fit.n_nonzero * fit.bound)
     return max(target, 16 * fit.n_asked * fit.bound / (beta * max(fit.n_atoms, 1)))
 
 
-def _error(fit: Fitted) -> Condition:
-    return check(
-        "achieved error",
-        "psi",
-        f"{PAPER}, Theorem {7 if fit.contamination else 4}",
-        fit.error,
-        at_most=fit.target,
-        meaning="Relative squared error, computed from the codes themselves: certain, whatever the model.",
-    )
-
-
-def _rank_bound(fit: Fitted) -> Condition:
+def _certain(fit: AtomEvidence) -> list[Condition]:
+    """What was computed from the codes themselves, whatever the model."""
     vacuous = fit.n_atoms >= fit.n_features
-    unknown = vacuous or fit.data_spectrum is None
-    return check(
-        "rank lower bound",
-        "sum_{j>m} s_j^2",
-        "Eckart-Young",
-        None if unknown else float(fit.data_spectrum[fit.n_atoms :].sum()),
-        at_most=fit.error * (1 + 1e-6) + 1e-12,
-        meaning="Vacuous: as many atoms as features can represent anything."
-        if vacuous
-        else "No dictionary of this many atoms has a smaller error, however dense its codes.",
-    )
-
-
-def _one_atom_gain(fit: Fitted) -> Condition:
+    below = None if vacuous or fit.data_spectrum is None else float(fit.data_spectrum[fit.n_atoms :].sum())
     gain = None if fit.residual_spectrum is None else float(fit.residual_spectrum[0])
-    return check(
-        "gain of one more atom",
-        "s_1(residual)^2",
-        f"{PAPER}, Definition 1 (OPT_tau <= s_1^2)",
-        gain,
-        at_most=fit.error,
-        meaning="One further atom lowers the error by no more than this while the other codes stay: many "
-        "atoms are needed where it is small against the error.",
-    )
+    numbers = fit.n_atoms * fit.n_features + 2 * fit.nonzeros
+    rows = [
+        check("achieved error", "psi", f"{PAPER}, Theorem {7 if fit.contamination else 4}", fit.error,
+              at_most=fit.target,
+              meaning="Relative squared error, computed from the codes themselves: certain, whatever the "
+              "model."),
+        check("rank lower bound", "sum_{j>m} s_j^2", "Eckart-Young", below,
+              at_most=fit.error * (1 + 1e-6) + 1e-12,
+              meaning="Vacuous: as many atoms as features can represent anything." if vacuous else
+              "No dictionary of this many atoms has a smaller error, however dense its codes."),
+        check("gain of one more atom", "s_1(residual)^2", f"{PAPER}, Definition 1 (OPT_tau <= s_1^2)", gain,
+              at_most=fit.error,
+              meaning="One further atom lowers the error by no more than this while the other codes stay: "
+              "many atoms are needed where it is small against the error."),
+        check("compression", "(m d + 2 nnz) / (n d)", f"{PAPER}, Section 1.1",
+              numbers / max(fit.n_rows * fit.n_features, 1), at_most=1.0,
+              meaning="Numbers stored for dictionary and codes, over those of the data."),
+    ]  # fmt: skip
+    if fit.contamination > 0:
+        rows.append(
+            check("outliers stand apart", "smallest outlier score / largest other",
+                  f"evidence; {PAPER}, Theorem 7 (c)", fit.trimmed_gap, at_least=1.5,
+                  meaning="Definition 3 declares rho n rows whatever they are; without a gap some are "
+                  "inliers. Outliers that repeat each other are atoms, not outliers.")
+        )  # fmt: skip
+    return rows
 
 
-def _codes(fit: Fitted) -> Condition:
-    return check(
-        "size of the codes",
-        "Lambda-hat",
-        f"{PAPER}, Theorem 4 (b)",
-        fit.largest_code,
-        at_most=fit.bound,
-        meaning="Largest squared norm of a row's codes over the row's, against coefficient_bound; large "
-        "where atoms are coherent.",
-    )
-
-
-def _sparsity(fit: Fitted) -> Condition:
-    return check(
-        "nonzeros of a row",
-        "k'",
-        f"{PAPER}, Theorem 9",
-        float(fit.most_nonzeros),
-        at_most=float(min(fit.n_features, 1 / _joining(fit))) if fit.theory else float(fit.n_nonzero),
-        meaning="At most 1/(alpha tau) by the theorem." if fit.theory else "At most n_nonzero_coefs.",
-    )
-
-
-def _joining(fit: Fitted) -> float:
+def _promised(fit: AtomEvidence) -> list[Condition]:
+    """What the theorems ask for and promise, called vacuous where it is."""
     tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
-    return 0.5 * tau * tau
-
-
-def _promise(fit: Fitted) -> Condition:
     promised = promised_error(fit, fit.target or 0.3)
-    vacuous = promised >= 1
     text = f"gamma* + {promised:.3g}"
-    row = check(
-        "promise of the theorem",
-        "gamma* + max(eps, 16 m Lambda / (beta t))",
-        f"{PAPER}, Theorem 9 (corrected)",
-        promised,
-        at_most=1.0,
+    nonzeros = float(min(fit.n_features, 2 / tau**2)) if fit.theory else float(fit.n_nonzero)
+    promise = check(
+        "promise of the theorem", "gamma* + max(eps, 16 m Lambda / (beta t))",
+        f"{PAPER}, Theorem 9 (corrected)", promised, at_most=1.0,
         meaning=f"Vacuous here ({text}, and 1 is reached by doing nothing): trust the achieved error."
-        if vacuous
-        else f"The error is at most {text} where a dictionary with these m, k, Lambda exists.",
-    )
-    return replace(row, required="< 1 to say anything")
-
-
-def _threshold(fit: Fitted) -> Condition:
-    tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
-    return check(
-        "threshold of the theorem",
-        "tau",
-        f"{PAPER}, Definition 1, Theorem 6",
-        tau,
-        at_most=1.0,
-        meaning="eps^2 / (16 k Lambda): squared inner products of unit vectors are at most 1.",
-    )
-
-
-def _assumed() -> list[Condition]:
-    """What the theorems presuppose and data can't show."""
-    return [
-        unchecked(
-            "a sparse dictionary exists",
-            "gamma*",
-            f"{PAPER}, Theorem 4 (c), Theorem 7 (d)",
-            "the best error of any dictionary with these m, k, Lambda is NP-hard to know; the achieved error "
-            "bounds it from above",
-        ),
-        unchecked(
-            "its atoms have unit norm",
-            "||a*||",
-            f"{PAPER}, Theorem 4 (a), Theorem 7 (a)",
-            "a matter of scale, no restriction: any dictionary can be written so",
-        ),
-        unchecked(
-            "approximation with constant alpha and beta",
-            "alpha, beta",
-            f"{PAPER}, Theorem 17",
-            "no such algorithm is known; hypercontractive_norm certifies its result from both sides instead",
-        ),
-    ]
-
-
-def _threshold_promise(fit: Fitted) -> Condition:
-    tau = (fit.target or 0.3) ** 2 / (16 * fit.n_nonzero * fit.bound)
-    row = check(
-        "approximation of threshold correlation",
-        "beta",
-        f"{PAPER}, Theorem 6 (ours: (c tau, (1 - c) tau))",
+        if promised >= 1 else
+        f"The error is at most {text} where a dictionary with these m, k, Lambda exists.",
+    )  # fmt: skip
+    correlation = check(
+        "approximation of threshold correlation", "beta", f"{PAPER}, Theorem 6 (ours: (c tau, (1 - c) tau))",
         0.5 * tau,
         meaning=f"Worst case at tau={tau:.2g}, for each atom peeled; the paper's is {tau**2 / 32:.2g}.",
-    )
-    return replace(row, required="for information")
-
-
-def _compression(fit: Fitted) -> Condition:
-    numbers = fit.n_atoms * fit.n_features + 2 * fit.nonzeros
-    return check(
-        "compression",
-        "(m d + 2 nnz) / (n d)",
-        f"{PAPER}, Section 1.1",
-        numbers / max(fit.n_rows * fit.n_features, 1),
-        at_most=1.0,
-        meaning="Numbers stored for dictionary and codes, over those of the data.",
-    )
-
-
-def _outliers(fit: Fitted) -> Condition:
-    return check(
-        "outliers stand apart",
-        "smallest outlier score / largest other",
-        f"evidence; {PAPER}, Theorem 7 (c)",
-        fit.trimmed_gap,
-        at_least=1.5,
-        meaning="Definition 3 declares rho n rows whatever they are; without a gap some of them are inliers. "
-        "Outliers that repeat each other are atoms, not outliers.",
-    )
+    )  # fmt: skip
+    return [
+        check("size of the codes", "Lambda-hat", f"{PAPER}, Theorem 4 (b)", fit.largest_code,
+              at_most=fit.bound,
+              meaning="Largest squared norm of a row's codes over the row's, against coefficient_bound; "
+              "large where atoms are coherent."),
+        check("nonzeros of a row", "k'", f"{PAPER}, Theorem 9", float(fit.most_nonzeros), at_most=nonzeros,
+              meaning="At most 1/(alpha tau) by the theorem." if fit.theory else "At most n_nonzero_coefs."),
+        replace(promise, required="< 1 to say anything"),
+        check("threshold of the theorem", "tau", f"{PAPER}, Definition 1, Theorem 6", tau, at_most=1.0,
+              meaning="eps^2 / (16 k Lambda): squared inner products of unit vectors are at most 1."),
+        replace(correlation, required="for information"),
+        unchecked("a sparse dictionary exists", "gamma*", f"{PAPER}, Theorem 4 (c), Theorem 7 (d)",
+                  "the best error of any dictionary with these m, k, Lambda is NP-hard to know; the achieved "
+                  "error bounds it from above"),
+        unchecked("its atoms have unit norm", "||a*||", f"{PAPER}, Theorem 4 (a), Theorem 7 (a)",
+                  "a matter of scale, no restriction: any dictionary can be written so"),
+        unchecked("approximation with constant alpha and beta", "alpha, beta", f"{PAPER}, Theorem 17",
+                  "no such algorithm is known; hypercontractive_norm certifies its result from both sides "
+                  "instead"),
+    ]  # fmt: skip

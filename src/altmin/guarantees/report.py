@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -40,6 +41,8 @@ class Condition:
         are shown for information.
     at_most, at_least : float or None
         The bounds as numbers, for pictures.
+    id : str
+        Under which code refers to it; by default its name in lower case with underscores.
     """
 
     name: str
@@ -52,9 +55,36 @@ class Condition:
     decisive: bool = False
     at_most: float | None = None
     at_least: float | None = None
+    id: str = ""
 
     def __str__(self) -> str:
         return text_lines(self)
+
+
+@record
+class Factor:
+    """One line of the report's table of components.
+
+    Parameters
+    ----------
+    number : int
+        Row of ``components_``.
+    verdict : str
+        As for the whole fit.
+    error, bound : float or None
+        Estimated angle to the true component, in radians, and what it stays below with 90 % confidence.
+    samples : int
+        How many samples carry it.
+    against : str
+        What stands against it; empty where nothing does.
+    """
+
+    number: int
+    verdict: str
+    error: float | None = None
+    bound: float | None = None
+    samples: int = 0
+    against: str = ""
 
 
 @record
@@ -75,6 +105,8 @@ class GuaranteeReport:
         What to do next where the verdict isn't 'recovered'.
     claim : str
         What exactly is claimed to be recovered, in the model's own terms.
+    factors : tuple of Factor
+        One line per component, in the order of ``components_``; empty where there is no such table.
     """
 
     verdict: str
@@ -83,13 +115,14 @@ class GuaranteeReport:
     estimated_error: float | None = None
     advice: str = ""
     claim: str = ""
+    factors: tuple[Factor, ...] = ()
 
     def __iter__(self) -> Iterator[Condition]:
         return iter(self.conditions)
 
     def __getitem__(self, name: str) -> Condition:
         for condition in self.conditions:
-            if name in (condition.name, condition.symbol):
+            if name in (condition.id, condition.name, condition.symbol):
                 return condition
         raise KeyError(f"no condition {name!r}; there are {[c.name for c in self.conditions]}")
 
@@ -117,7 +150,12 @@ class GuaranteeReport:
             {**vars(condition), **{name: _plain(getattr(condition, name)) for name in numbers}}
             for condition in self.conditions
         ]
-        return {**vars(self), "estimated_error": _plain(self.estimated_error), "conditions": rows}
+        factors = [
+            {**vars(factor), "error": _plain(factor.error), "bound": _plain(factor.bound)}
+            for factor in self.factors
+        ]
+        error = _plain(self.estimated_error)
+        return {**vars(self), "estimated_error": error, "conditions": rows, "factors": factors}
 
     def to_json(self, **options: Any) -> str:
         """The report as JSON; ``options`` go to ``json.dumps``."""
@@ -140,6 +178,7 @@ def check(
     at_least: float | None = None,
     meaning: str,
     decisive: bool = False,
+    id: str | None = None,
 ) -> Condition:
     """A condition judged by a bound; NaN or None means that it cannot be checked.
 
@@ -154,7 +193,9 @@ def check(
     meaning : str
         For the user.
     decisive : bool
-        Whether the verdict rests on it.
+        Whether the verdict rests on it; :func:`altmin.guarantees.contract.judge` decides that by its rules.
+    id : str, optional
+        Under which code refers to it.
 
     Returns
     -------
@@ -172,10 +213,11 @@ def check(
     value = None if measured is None else float(measured)
     required = " and ".join(bounds) or "not known"
     bound = {"at_most": _plain(at_most), "at_least": _plain(at_least)}
-    return Condition(name, symbol, reference, value, required, status, meaning, decisive, **bound)
+    key = id or _slug(name)
+    return Condition(name, symbol, reference, value, required, status, meaning, decisive, **bound, id=key)
 
 
-def unchecked(name: str, symbol: str, reference: str, why: str, *, decisive: bool = False) -> Condition:
+def unchecked(name: str, symbol: str, reference: str, why: str) -> Condition:
     """A condition of a theorem that no data can check, with the reason.
 
     Parameters
@@ -184,15 +226,17 @@ def unchecked(name: str, symbol: str, reference: str, why: str, *, decisive: boo
         As in :class:`Condition`.
     why : str
         The reason.
-    decisive : bool
-        Whether a verdict would need it.
 
     Returns
     -------
     Condition
         'cannot be checked'.
     """
-    return Condition(name, symbol, reference, None, "assumed", "cannot be checked", why, decisive)
+    return Condition(name, symbol, reference, None, "assumed", "cannot be checked", why, id=_slug(name))
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"\W+", "_", name.lower()).strip("_")
 
 
 def _plain(value: float | None) -> float | None:

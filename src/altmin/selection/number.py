@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from altmin.engine import Source, open_source
+from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.alignment import align_components
 from altmin.selection.rows import as_table, quiet_fit, take_rows
@@ -121,9 +123,10 @@ def select_n_components(
     """
     table = as_table(X)
     wanted = _check(candidates, table, n_splits, search)
-    rng = np.random.default_rng(random_state)
-    halves = [np.array_split(rng.permutation(table.shape[0]), 2) for _ in range(n_splits)]
-    splits = [tuple(take_rows(table, np.sort(half)) for half in pair) for pair in halves]
+    source = open_source(table)
+    assert isinstance(source, Source)
+    seeds = np.random.default_rng(random_state).integers(1 << 31, size=n_splits)
+    splits = [tuple(take_rows(table, ids) for ids in halves(source, int(seed))) for seed in seeds]
     has_holes = not hasattr(table, "indptr") and table.dtype.kind == "f" and bool(np.isnan(table).any())
     found = None if has_holes else spectrum(table, wanted[-1])
     most = min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
@@ -167,9 +170,9 @@ def _downwards(possible: list[int], rows: dict[int, dict[str, Any]], tolerance: 
 def _compare(estimator: Any, k: int, splits: list[tuple[Any, ...]], tolerance: float) -> dict[str, Any]:
     """Worst angle between the fits to both halves, over the splits up to the first that fails."""
     worst, fitted = 0.0, 0
-    for halves in splits:
+    for pair in splits:
         try:
-            fits = [quiet_fit(clone(estimator).set_params(n_components=k), half) for half in halves]
+            fits = [quiet_fit(clone(estimator).set_params(n_components=k), half) for half in pair]
         except ValueError as error:
             return {"n_components": k, "angle": np.pi / 2, "splits": fitted, "note": f"refused: {error}"}
         worst, fitted = max(worst, align_components(*fits).worst), fitted + 1

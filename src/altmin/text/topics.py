@@ -198,6 +198,31 @@ class TopicModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         check_is_fitted(self)
         return self.model_.guarantee_
 
+    def guarantee(
+        self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None
+    ) -> GuaranteeReport:
+        """Whether these are the topics that made the documents; see :meth:`altmin.AND.guarantee`.
+
+        Parameters
+        ----------
+        X : sparse or array-like of shape (n_documents, n_words)
+            As for ``fit``.
+        y : None
+            Ignored.
+        effort : {'cheap', 'full'}
+            'full' fits halves of the documents and from other starts, and compares.
+        sample_weight : array-like of shape (n_documents,) or None
+            How often each document counts.
+
+        Returns
+        -------
+        GuaranteeReport
+            The verdict and its reasons.
+        """
+        check_is_fitted(self)
+        documents = self._weighted(self._checked(X, reset=False))
+        return self.model_.guarantee(documents, effort=effort, sample_weight=sample_weight)
+
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)

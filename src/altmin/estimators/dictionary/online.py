@@ -18,8 +18,9 @@ from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState
 from altmin.engine import AnySource, Source, StreamSource, open_source
 from altmin.estimators.base import SHARED_CONSTRAINTS
-from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, DictionaryEstimator
-from altmin.guarantees.dictionary import dictionary_report
+from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, OF_THE_FIT, DictionaryEstimator
+from altmin.guarantees.contract import judge
+from altmin.guarantees.dictionary import DICTIONARY, look
 from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
 
@@ -175,8 +176,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         with self._unchanged_by_errors():
             source = self._open(X, reset=True)
             self._forget()
-            if isinstance(source, Source):
-                self._follow_table(source)
+            if source.replayable:
+                self._follow_table(source.require_replayable("a fit of a table"))
             elif self.checkpoint is None:
                 self._consume(_stream(source, self.window), last=True)
             else:
@@ -312,7 +313,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
         self._fit_evidence = self._evidence(
-            result.state, order, result.state.agreeing, theorem=3, batch=self.window
+            result.state, order, result.state.search.agreeing, theorem=3, batch=self.window
         )
 
     def _look_again(self, state: OnlineState) -> None:
@@ -320,30 +321,19 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         if state.recent is None:
             return
         X = np.asarray(state.recent, dtype=np.float64) / state.scale
-        Z = X @ np.linalg.pinv(state.atoms)
-        kept = np.where(np.abs(Z) >= state.thresholds, Z, 0.0)
-        counts = np.count_nonzero(kept, axis=0)
-        total = float(np.sum(X**2))
         rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
-        left = float(np.sum((X - kept @ state.atoms) ** 2))
-        self._fit_evidence = replace(
-            self._fit_evidence,
-            codes=Z.astype(state.decoder.dtype),
-            thresholds=state.thresholds,
-            size=np.sqrt(np.sum(kept**2, axis=0) / np.maximum(counts, 1)),
-            density=counts / len(Z),
-            components=self.components_,
-            n_samples=int(state.n_rows),
-            residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
-            unsettled=max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding))),
-        )
+        facts = {name: getattr(self._fit_evidence, name) for name in OF_THE_FIT}
+        facts["unsettled"] = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
+        codes = X @ np.linalg.pinv(state.atoms)
+        n_samples = int(state.n_rows)
+        self._fit_evidence = look(codes, self.components_, state.thresholds, X, n_samples=n_samples, **facts)
 
     @property
     def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]
         """Whether these are the atoms of the last rows; made when it is asked for, as blocks come fast."""
         if not hasattr(self, "_fit_evidence"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
-        return dictionary_report(self._fit_evidence)
+        return judge(DICTIONARY, self._fit_evidence)
 
     def _set_fit(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
@@ -359,13 +349,13 @@ def _stream(source: AnySource, window: int, waiting: Any = ()) -> StreamSource:
 
     def blocks() -> Iterator[Any]:
         yield from waiting
-        if isinstance(source, StreamSource):
+        if not source.replayable:
             while (table := source.pull(window)) is not None:
                 yield table.X
             return
-        step = max(window, 4096)
-        for start in range(0, source.n_rows, step):
-            yield source.read(start, min(start + step, source.n_rows)).X
+        rows, step = source.require_replayable("a table"), max(window, 4096)
+        for start in range(0, rows.n_rows, step):
+            yield rows.read(start, min(start + step, rows.n_rows)).X
 
     return StreamSource(blocks())
 

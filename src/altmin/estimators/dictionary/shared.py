@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from altmin.contract import Block
-from altmin.engine import Source, StreamSource
+from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
-from altmin.guarantees.dictionary import Stability, dictionary_report
+from altmin.guarantees.contract import judge
+from altmin.guarantees.dictionary import DICTIONARY, gaussian_spread, look, spread
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
+from altmin.guarantees.refits import halves, sample, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
-from altmin.metrics import match_components, sine_errors
+from altmin.metrics import match_components
 
 CODING_CONSTRAINTS: dict[str, list[Any]] = {
     "transform_algorithm": [StrOptions({"threshold", "omp", "ormp"})],
     "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
 }
-
-
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
+OF_THE_FIT = ("changes", "agreeing", "theorem", "batch", "start", "unsettled")  # no rows can tell these
 
 
 class DictionaryEstimator(ComponentsEstimator):
@@ -59,52 +58,40 @@ class DictionaryEstimator(ComponentsEstimator):
         n_nonzero = self.transform_n_nonzero_coefs or max(block.X.shape[1] // 10, 1)
         return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
 
-    def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
-        """Whether these are the true atoms, with refits of halves and from another start.
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        evidence = self._look(source)
+        if full:
+            evidence = self._compared(evidence, source)
+        return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
 
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data of the fit.
-        effort : {'cheap', 'full'}
-            'cheap' is ``guarantee_``; 'full' costs three further fits.
+    def _look(self, source: Source) -> DictionaryEvidence:
+        """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
+        X = sample(source, max(1000, 12 * len(self.components_)))[0]
+        return look(
+            X @ self._decoder(),
+            self.components_,
+            self.thresholds_,
+            X,
+            **{name: getattr(self._fit_evidence, name) for name in OF_THE_FIT},
+            n_samples=source.n_rows,
+        )
 
-        Returns
-        -------
-        GuaranteeReport
-            The rows and the verdict.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r} must be 'cheap' or 'full'")
-        if effort == "cheap":
-            return self.guarantee_
-        source = self._open(X, reset=False)
-        if isinstance(source, StreamSource):
-            raise ValueError("X is a one-way stream: the full guarantee reads the data several times")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what the fit had to say it has said
-            stability = self._stability(source)
-        return dictionary_report(self._fit_evidence, stability)
-
-    def _stability(self, source: Source) -> Stability:
-        """Fits of two halves and from another start, against this one."""
-        halves = [source.take(ids).X for ids in _halves(source)]
+    def _compared(self, evidence: DictionaryEvidence, source: Source) -> DictionaryEvidence:
+        """The evidence, with this fit held against those on two halves and from another start."""
         again = clone(self).set_params(random_state=1, verbose=0, checkpoint=None)
-        fits = [clone(again).fit(half) for half in halves]
+        parts = [source.take(ids).X for ids in halves(source, most=_FULL_ROWS)]
+        fits = [clone(again).fit(part) for part in parts]
         restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
-        spreads, n_held = [], min(half.shape[0] for half in halves)
-        for fit, held in zip(fits, reversed(halves), strict=True):
-            Z = np.abs(times(held, fit._decoder().astype(held.dtype)))
-            spreads.append(Z.mean(axis=0) / np.sqrt(np.mean(np.square(Z, dtype=np.float64), axis=0)))
-        k = len(self.components_)
-        normal = np.abs(np.random.default_rng(0).standard_normal((3 * k, min(n_held, 5000))))
-        gaussian = normal.mean(axis=1) / np.sqrt(np.mean(normal**2, axis=1))
-        return Stability(
-            halves=max(_distance(fit, self) for fit in fits),
-            restarts=_distance(restart, self),
-            held_out=float(np.max(spreads)),
-            gaussian=float(gaussian.min()),
+        held_out = [
+            spread(times(part, fit._decoder().astype(part.dtype)))
+            for fit, part in zip(fits, reversed(parts), strict=True)
+        ]
+        return replace(
+            evidence,
+            halves=float(worst_sines([fit.components_ for fit in fits], self.components_).max()),
+            restarts=float(worst_sines([restart.components_], self.components_).max()),
+            held_out=float(np.max(held_out)),
+            gaussian=gaussian_spread(len(self.components_), min(*(part.shape[0] for part in parts), 5000)),
         )
 
     def _from_another_start(self, model: Any) -> Any:
@@ -116,7 +103,7 @@ class DictionaryEstimator(ComponentsEstimator):
     ) -> None:
         """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""
         self._fit_evidence = self._evidence(state, order, agreeing, theorem, **facts)
-        self.guarantee_ = dictionary_report(self._fit_evidence)
+        self.guarantee_ = judge(DICTIONARY, self._fit_evidence)
 
     def _evidence(
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
@@ -153,23 +140,6 @@ class DictionaryEstimator(ComponentsEstimator):
             atoms = atoms * np.where(atoms[np.arange(len(atoms)), largest] < 0, -1.0, 1.0)[:, None]
         self.components_ = np.ascontiguousarray(atoms.astype(dtype))
         return order
-
-
-def _halves(source: Source) -> list[NDArray[np.intp]]:
-    """Row numbers of two random halves; near-duplicates (1e-3) stay together."""
-    ids = np.random.default_rng(0).permutation(source.n_rows)[: 2 * _FULL_ROWS]
-    X = source.take(np.sort(ids)).X
-    X = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    norms = np.linalg.norm(X, axis=1, keepdims=True)
-    keys = np.round(X / np.where(norms > 0, norms, 1.0), 3) + 0.0
-    group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    side = np.random.default_rng(1).permutation(group.max() + 1) % 2
-    rows = np.sort(ids)
-    return [rows[side[group] == part] for part in (0, 1)]
-
-
-def _distance(fit: Any, other: Any) -> float:
-    return float(np.max(sine_errors(fit.components_, other.components_)))
 
 
 def start_distance(start: Any, atoms: NDArray[Any]) -> float | None:

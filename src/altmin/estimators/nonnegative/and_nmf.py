@@ -19,16 +19,23 @@ from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
 from altmin.contract import Block
 from altmin.engine import AnySource, Source
 from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
-from altmin.estimators.halves import apart_halves
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
-from altmin.guarantees.missing import holes_of, with_missing
-from altmin.guarantees.nonnegative import gather, negative_excess, report, start_quality, structure_left
+from altmin.guarantees.contract import judge
+from altmin.guarantees.missing import holes_of
+from altmin.guarantees.nonnegative import (
+    NONNEGATIVE,
+    ConeEvidence,
+    negative_excess,
+    shape,
+    start_quality,
+    structure_left,
+)
+from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.masked import masked_codes, observed
-from altmin.metrics import sine_errors
 
 
 class AND(ComponentsEstimator):
@@ -270,52 +277,28 @@ class AND(ComponentsEstimator):
         self.guarantee_ = self._report(result.state)
         return self
 
-    def guarantee(self, X: Any, *, effort: str = "full", sample_weight: Any = None) -> GuaranteeReport:
-        """Look again, with data: whether the components are the features that made X.
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
 
-        Parameters
-        ----------
-        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
-            The data of the fit, or fresh ones of the same kind.
-        effort : {'cheap', 'full'}
-            'full' also fits disjoint halves (near copies of a sample stay together) and from two other
-            starts, and compares: about three more fits.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each sample counts.
-
-        Returns
-        -------
-        GuaranteeReport
-            The verdict and its reasons.
-        """
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        check_is_fitted(self)
-        source = self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("guarantee needs data that can be read again, not a one-way stream")
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         stride = -(-source.n_rows // max(2000, 20 * self.n_components))
-        table = source.take(np.arange(0, source.n_rows, stride))
-        seen = slice(None) if table.weight is None else table.weight > 0
-        sample = table.X[seen]
-        codes, rest, squares = self._look_at(sample)
+        codes, rest, squares = self._look_at(source.take(np.arange(0, source.n_rows, stride)).X)
         left = row_norms2(rest)
         # what the fit's own screen calls an outlier: far outside the span of the components
         fits = left <= 25 * np.median(left) + 1e-6 * squares.mean()
         fits = fits if fits.mean() >= 0.8 else np.ones(len(left), bool)
         total = squares[fits].sum()
         residual = float(np.sqrt(left[fits].sum() / total)) if total > 0 else 0.0
-        agreement = self._agreement(source) if effort == "full" else {}
-        evidence = gather(codes[fits], self.components_)
-        loose = gather(codes[fits], self.components_, level=2 * agreement["halves"]) if agreement else None
-        dropped = max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean()))
-        if agreement:
-            agreement["structured"] = structure_left(rest[fits])
-            if self.missing == "raise":
-                outside = rest[fits] - np.minimum(codes[fits], 0.0) @ self.components_
-                agreement["excess"] = negative_excess(outside, codes[fits], self.components_)
-        found = report(evidence, residual, noise=residual, dropped=dropped, loose=loose, **agreement)
-        return found if self.holes_ is None else with_missing(found, self.holes_)
+        evidence = ConeEvidence(
+            shape(codes[fits], self.components_),
+            residual,
+            noise=residual,
+            dropped=max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean())),
+            holes=self.holes_,
+        )
+        if full:
+            evidence = self._compared(evidence, source, codes[fits], rest[fits])
+        return judge(NONNEGATIVE, evidence, effort="full" if full else "cheap")
 
     def _look_at(self, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Linear codes of samples, what their positive parts leave over, squared norms; of what was seen."""
@@ -327,30 +310,48 @@ class AND(ComponentsEstimator):
         rest = Y - seen * (np.maximum(codes, 0.0) @ self.components_)
         return codes, rest.toarray() if sp.issparse(rest) else rest, row_norms2(Y)
 
-    def _agreement(self, source: Source) -> dict[str, Any]:
-        """Largest sine between the fit and its repetitions on halves and from other starts."""
+    def _compared(
+        self, evidence: ConeEvidence, source: Source, codes: np.ndarray, rest: np.ndarray
+    ) -> ConeEvidence:
+        """The evidence, with the fit held against its repetitions on halves and from other starts."""
         algorithm = self._algorithm(source)
         if algorithm.method == "random":  # luck isn't evidence: a half's own purest samples are
             algorithm = replace(algorithm, method="spa")
 
-        def distance(how: AndNmf, data: Source, **changes: Any) -> float:
-            A = lift(self._run(how, data, checkpoint=None, **changes).state).A
-            return float(sine_errors(A, self.components_).max())
+        def refit(how: AndNmf, data: Source, **changes: Any) -> np.ndarray:
+            return lift(self._run(how, data, checkpoint=None, **changes).state).A
 
-        halves = [distance(algorithm, source.subset(ids)) for ids in apart_halves(source)]
         other = replace(algorithm, start=None, method="vca")
-        restarts = [distance(other, source, seed=seed) for seed in (1, 2)]
-        return {"halves": max(halves), "restarts": max(restarts)}
+        fits = on_halves(lambda half: refit(algorithm, half), source)
+        apart = float(worst_sines(fits, self.components_).max())
+        starts = [refit(other, source, seed=seed) for seed in (1, 2)]
+        excess = None
+        if self.missing == "raise":
+            outside = rest - np.minimum(codes, 0.0) @ self.components_
+            excess = negative_excess(outside, codes, self.components_)
+        return replace(
+            evidence,
+            halves=apart,
+            restarts=float(worst_sines(starts, self.components_).max()),
+            at_noise=shape(codes, self.components_, level=2 * apart),
+            structured=structure_left(rest),
+            excess=excess,
+        )
 
     def _report(self, state: AndState) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
-        dropped = len(self.outliers_) / max(state.view.count, 1.0)
         A = lift(state).A
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
-        evidence = None if state.codes is None else gather(state.codes, A)
-        noise = None if state.view.noiseless else residual
-        found = report(evidence, residual, noise=noise, start=start, outside=outside, dropped=dropped)
-        return found if self.holes_ is None else with_missing(found, self.holes_)
+        evidence = ConeEvidence(
+            None if state.codes is None else shape(state.codes, A),
+            residual,
+            noise=None if state.view.noiseless else residual,
+            start=start,
+            outside=outside,
+            dropped=len(self.outliers_) / max(state.view.count, 1.0),
+            holes=self.holes_,
+        )
+        return judge(NONNEGATIVE, evidence)
 
     def _algorithm(self, source: AnySource) -> AndNmf:
         schedule = self.thresholds

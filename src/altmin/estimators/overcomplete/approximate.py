@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.overcomplete.approximate import ApproximateDictionary, ApproximateState
-from altmin.algorithms.overcomplete.improve import SweepPlan
+from altmin.algorithms.overcomplete.improve import SweepPlan, begin_sweeps
 from altmin.algorithms.overcomplete.peeling_sizes import (
     practical_plan,
     theory_draws,
@@ -27,8 +27,9 @@ from altmin.algorithms.overcomplete.unit_rows import squares_left, unit_rows
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
-from altmin.estimators.overcomplete.evidence import fitted_quantities, gather_evidence, sparsity
-from altmin.guarantees.overcomplete import cheap_report, full_report, plausible_atoms
+from altmin.estimators.overcomplete.evidence import compared, fitted_quantities, sparsity
+from altmin.guarantees.contract import judge
+from altmin.guarantees.overcomplete import OVERCOMPLETE, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.peel import subtract_codes
 
@@ -200,7 +201,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self._set_run(result)
         self._set_components(algorithm, result.state)
         self._set_codes(cast(Source, source))  # a one-way stream was refused by the run
-        self.guarantee_ = cheap_report(fitted_quantities(self, result.state.figures))
+        self.guarantee_ = judge(OVERCOMPLETE, fitted_quantities(self, result.state.figures))
         return self
 
     def _algorithm(self, source: AnySource) -> ApproximateDictionary:
@@ -282,29 +283,26 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self.outlier_mask_[worst] = True
         self.outlier_threshold_ = float(self.outlier_scores_[~self.outlier_mask_].max())
 
-    def guarantee(self, X: Any, effort: str = "full") -> GuaranteeReport:
-        """The guarantee report, with further fits where ``effort`` is 'full'.
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        evidence = fitted_quantities(self, self._figures(source))
+        if full:
+            evidence = compared(self, evidence, source)
+        return judge(OVERCOMPLETE, evidence, effort="full" if full else "cheap")
 
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data of the fit.
-        effort : {'cheap', 'full'}
-            'full' fits two disjoint halves (near-duplicates stay together) and Gaussian data of the
-            same covariance: three more fits of half the size.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict 'plausible' at most.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: 'cheap' or 'full' is needed")
-        if effort == "cheap":
-            return self.guarantee_
-        source = self._open(X, reset=False)
-        return full_report(self.guarantee_, gather_evidence(self, source))
+    def _figures(self, source: Source) -> dict[str, Any]:
+        """The sums of a fit's closing pass, of these rows."""
+        longest = float(collect_rows(lambda block: unit_rows(block.X)[1], source).max(initial=0.0))
+        sweep = None
+        if self._coder.sweeps is not None:
+            sweep = replace(begin_sweeps(self.components_), cut=self.outlier_threshold_ or np.inf)
+        state = replace(
+            self._coder.init(source.info, 0),
+            phase="done",
+            atoms=self.components_,
+            longest=longest or 1.0,
+            sweep=sweep,
+        )
+        return dict(self._run(self._coder, source, state, checkpoint=None, seed=0).state.figures)
 
     def plausible_components(self, X: Any) -> NDArray[np.bool_]:
         """Which atoms the evidence of the full report speaks for, one by one.
@@ -320,7 +318,10 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
             True: found again by both halves, used, in data with sparse structure. Not proof.
         """
         check_is_fitted(self)
-        return plausible_atoms(gather_evidence(self, self._open(X, reset=False)))
+        source = self._open(X, reset=False)
+        if not isinstance(source, Source):
+            raise ValueError("X is a one-way stream: halves need data that can be read again")
+        return plausible_atoms(compared(self, fitted_quantities(self, self._figures(source)), source))
 
     def _coded(self, block: Block) -> sp.csr_array:
         """Codes of a block, and the score of each row as a last column."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from altmin.algorithms.overcomplete.unit_rows import unit_rows
-from altmin.engine import AnySource, Source, SourceError, collect_rows
-from altmin.guarantees.overcomplete import Fitted, Stability
-from altmin.metrics.matching import sine_errors
-
-_SAME = 1e-3  # rows closer than this (in direction) count as one
+from altmin.engine import Source
+from altmin.guarantees.overcomplete import AtomEvidence
+from altmin.guarantees.refits import gaussian_surrogate, halves, worst_sines
 
 
 def sparsity(n_nonzero_coefs: int | None, n_features: int) -> int:
@@ -21,7 +18,7 @@ def sparsity(n_nonzero_coefs: int | None, n_features: int) -> int:
     return min(n_nonzero_coefs or max(n_features // 10, 1), n_features)
 
 
-def fitted_quantities(model: Any, figures: dict[str, Any]) -> Fitted:
+def fitted_quantities(model: Any, figures: dict[str, Any]) -> AtomEvidence:
     """What the cheap report needs, from a fitted model and the sums of its closing pass."""
     trace = figures["total"] or 1.0
     spectra = [
@@ -30,8 +27,8 @@ def fitted_quantities(model: Any, figures: dict[str, Any]) -> Fitted:
     ]
     worst, rest = model.outlier_scores_[model.outlier_mask_], model.outlier_threshold_
     theory = model.mode == "theory"
-    return Fitted(
-        error=model.relative_error_,
+    return AtomEvidence(
+        error=float(figures["left"] / trace),
         n_atoms=len(model.components_),
         n_features=model.n_features_in_,
         n_rows=int(figures["rows"]),
@@ -50,56 +47,39 @@ def fitted_quantities(model: Any, figures: dict[str, Any]) -> Fitted:
     )
 
 
-def gather_evidence(model: Any, source: AnySource) -> Stability:
-    """Fit disjoint halves and a Gaussian surrogate, and compare.
+def compared(model: Any, evidence: AtomEvidence, source: Source) -> AtomEvidence:
+    """The evidence, with the fit held against those on two halves and on a Gaussian surrogate.
 
     Parameters
     ----------
     model : ApproximateDictionaryLearning
         The fit in question.
+    evidence : AtomEvidence
+        Of the fit itself.
     source : Source
         Its data.
 
     Returns
     -------
-    Stability
-        Agreement of the halves with the full fit, use of the atoms, held-out errors.
+    AtomEvidence
+        With the agreement of the halves, the use of the atoms, and held-out errors.
     """
-    if not isinstance(source, Source):
-        raise SourceError("X is a one-way stream: the full report needs data that can be read again")
-    seed = model._seed()
-    halves = [source.take(ids).X for ids in independent_halves(source, seed)]
-    fits = [_fit(model, half) for half in halves]
-    sines = np.max([_worst_match(fit.components_, model.components_) for fit in fits], axis=0)
-    held_out = float(np.mean([_held_out(fits[0], halves[1]), _held_out(fits[1], halves[0])]))
-    surrogate = gaussian_surrogate(source, seed)
-    parts = np.array_split(surrogate, 2)
-    fake = _fit(model, parts[0])
-    use = np.diff(model.codes_.tocsc().indptr)
-    return Stability(sines, use, held_out, _held_out(fake, parts[1]))
-
-
-def independent_halves(source: Source, seed: int) -> list[NDArray[np.intp]]:
-    """Row numbers of two random halves; near-duplicates stay in one of them."""
-    keys = collect_rows(lambda block: np.round(unit_rows(block.X)[0] / _SAME).astype(np.int16), source)
-    group = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
-    side = np.random.default_rng(seed).permutation(group.max() + 1) % 2
-    halves = [np.flatnonzero(side[group] == number) for number in (0, 1)]
-    if min(map(len, halves)) == 0:
-        raise ValueError("X: two halves that differ are needed, and all rows point in the same direction")
-    return halves
-
-
-def gaussian_surrogate(source: Source, seed: int) -> NDArray[Any]:
-    """Gaussian rows, as many, with the covariance of the data: nothing in them is sparse."""
-    rows = collect_rows(lambda block: np.asarray(_dense(block.X), np.float64), source)
-    root = np.linalg.qr(rows, mode="r") / np.sqrt(len(rows))
-    return np.random.default_rng([seed, 3]).standard_normal((len(rows), len(root))) @ root
+    seed = model._seed() or 0
+    parts = [source.take(ids).X for ids in halves(source, seed)]
+    fits = [_fit(model, part) for part in parts]
+    fake, unseen = np.array_split(gaussian_surrogate(source, seed), 2)
+    return replace(
+        evidence,
+        sines=worst_sines([fit.components_ for fit in fits], model.components_),
+        use=np.count_nonzero(model.transform(source), axis=0),
+        held_out=float(np.mean([_held_out(fits[0], parts[1]), _held_out(fits[1], parts[0])])),
+        surrogate=_held_out(_fit(model, fake), unseen),
+    )
 
 
 def _fit(model: Any, X: Any) -> Any:
     fresh = clone(model).set_params(checkpoint=None, verbose=0, init="peel")
-    fresh.set_params(n_components=len(model.components_), random_state=model._seed() % 1000)
+    fresh.set_params(n_components=len(model.components_), random_state=(model._seed() or 0) % 1000)
     return fresh.fit(X)
 
 
@@ -107,13 +87,3 @@ def _held_out(fit: Any, X: Any) -> float:
     """Mean relative error of rows that the fit has not seen; the worst share trimmed as in the fit."""
     scores = np.sort(fit.outlier_scores(X))
     return float(np.mean(scores[: max(len(scores) - int(fit.contamination * len(scores)), 1)]))
-
-
-def _worst_match(components: NDArray[Any], reference: NDArray[Any]) -> NDArray[Any]:
-    if len(components) < len(reference):
-        return np.ones(len(reference))
-    return sine_errors(components, reference)
-
-
-def _dense(X: Any) -> Any:
-    return X.toarray() if hasattr(X, "toarray") else X

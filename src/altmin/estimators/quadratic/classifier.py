@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -16,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
-from altmin.engine import Result, Source, collect_rows, open_source
+from altmin.engine import AnySource, Result, Source, collect_rows, open_source
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators.halves import apart_halves
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch
-from altmin.guarantees.classification import classifier_report
+from altmin.guarantees.contract import judge
+from altmin.guarantees.quadratic import CLASSIFIER, ClassifierEvidence
+from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
 
@@ -153,11 +155,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
-        if not isinstance(source, Source):
-            raise ValueError(
-                "X is a one-way stream: the classifier reads rows several times; use partial_fit"
-            )
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
@@ -199,9 +198,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {labels.tolist()}")
         _at_least_two(labels)
         codes = np.searchsorted(labels, y)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: give its blocks to partial_fit one by one")
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
+        source = opened.require_replayable("partial_fit (which takes the blocks of a stream one by one)")
         rows = source.take(np.arange(source.n_rows))
         kept = Reservoir.of(rows, self._seed() or 0) if kept is None else kept.more(rows)
         fresh, machines = source, getattr(self, "_machines", ())
@@ -216,43 +214,39 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         self._machines, self._kept = (machines if enough else ()), kept
         return self
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "full") -> GuaranteeReport:
-        """What speaks for the boundary; 'plausible' at most.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            The rows of the fit.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        effort : {'cheap', 'full'}
-            'cheap' is ``guarantee_``; 'full' fits two halves and compares their log odds with the fit's.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        if effort == "cheap":
-            return self.guarantee_
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         y = column_or_1d(y)
-        source = self._open(X, np.searchsorted(self.classes_, y).astype(np.float64), reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: the full guarantee reads the rows several times")
+        unknown = np.setdiff1d(y, self.classes_)
+        if len(unknown):
+            known = self.classes_.tolist()
+            raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {known}")
+        codes = np.searchsorted(self.classes_, y).astype(np.float64)
+        return self._open(X, codes, sample_weight, reset=False)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        mine = collect_rows(self._scores, source, self.n_jobs)
+        codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
+        found = self._evidence(mine, codes)
+        if not full:
+            return judge(CLASSIFIER, found)
         again = clone(self).set_params(checkpoint=None, verbose=0)
-        mine = np.atleast_2d(self.decision_function(X).T)
-        apart = 2.0
-        halves = [source.take(ids) for ids in apart_halves(source)]
-        if all(len(np.unique(np.asarray(half.y))) == len(self.classes_) for half in halves):
-            others = [
-                np.atleast_2d(clone(again).fit(half.X, half.y).decision_function(X).T) for half in halves
-            ]
-            spread = max(float(np.linalg.norm(mine - mine.mean(axis=1, keepdims=True))), 1e-300)
-            apart = max(float(np.linalg.norm(other - mine)) / spread for other in others)
-        return classifier_report(self._lens, **self._facts, halves=apart)
+        spread = max(float(np.linalg.norm(mine - mine.mean(axis=0))), 1e-300)
+        apart = []
+        for ids in halves(source):
+            half = source.take(ids)
+            if len(np.unique(np.asarray(half.y))) < len(self.classes_):
+                apart.append(2.0)  # a class is missing: there is nothing to compare
+                continue
+            other = collect_rows(clone(again).fit(half.X, half.y)._scores, source, self.n_jobs)
+            apart.append(float(np.linalg.norm(other - mine)) / spread)
+        return judge(CLASSIFIER, replace(found, halves=max(apart)), effort="full")
+
+    def _evidence(self, scores: NDArray[Any], codes: NDArray[Any]) -> ClassifierEvidence:
+        gain = _gain(scores, codes, len(self.classes_)) / max(self.coef_.size, 1)
+        parameters = float(self.coef_.size + self.intercept_.size)
+        return ClassifierEvidence(self._lens, float(len(codes)), parameters, gain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Log odds (one column a class for more than two).
@@ -327,7 +321,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             wrap=not once,
             total=None if once else source.n_rows,
         )
-        changes: dict[str, Any] = {"max_iter": 1 << 60, "tol": 0.0} if once else {}
+        changes: dict[str, Any] = {"max_iter": None, "tol": 0.0} if once else {}
         states = []
         for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):
             target = (codes == label).astype(info.dtype)
@@ -368,13 +362,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             logistic = LogisticRegression(C=self.C, tol=1e-10, max_iter=max(self.max_iter, 1000))
             logistic.fit(features / self._units, codes, sample_weight=weight)
             self.coef_, self.intercept_ = logistic.coef_, logistic.intercept_
-        self._facts: dict[str, float] = {
-            "n_rows": float(source.n_rows),
-            "parameters": float(self.coef_.size + self.intercept_.size),
-            "gain": _gain(features / self._units @ self.coef_.T + self.intercept_, codes, len(classes))
-            / max(self.coef_.size, 1),
-        }
-        self.guarantee_ = classifier_report(self._lens, **self._facts)
+        scores = features / self._units @ self.coef_.T + self.intercept_
+        self.guarantee_ = judge(CLASSIFIER, self._evidence(scores, codes))
 
     def _features(self, block: Block) -> NDArray[Any]:
         """The features, centred, and the products of each class's directions."""

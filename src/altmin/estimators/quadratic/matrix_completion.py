@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.utils import check_array
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
 from altmin.contract import Info
-from altmin.engine import Source
+from altmin.engine import AnySource, Source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.guarantees.sensing import sensing_report
+from altmin.guarantees.contract import judge
+from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
+from altmin.guarantees.refits import halves
+from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.fm_als import Machine, als
 
 
@@ -148,22 +152,17 @@ class InductiveMatrixCompletion(Estimator):
         InductiveMatrixCompletion
             The fitted estimator.
         """
-        if not sp.issparse(R):
-            raise ValueError(
-                f"R is a {type(R).__name__}: a sparse matrix is needed, whose stored entries are observed"
-            )
-        R = check_array(R, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="R")
-        entries = sp.coo_array(R)
-        if entries.nnz == 0:
-            raise ValueError("R has no stored entry: nothing was observed")
-        self.n_features_in_ = R.shape[1]
+        entries = _entries(R)
+        self.n_features_in_ = entries.shape[1]
         if row_features is None and column_features is None:
             self._fit_ids(entries)
         else:
-            A = _features("row_features", row_features, R.shape[0], R.dtype)
-            B = _features("column_features", column_features, R.shape[1], R.dtype)
+            A = _features("row_features", row_features, entries.shape[0], entries.dtype)
+            B = _features("column_features", column_features, entries.shape[1], entries.dtype)
             self._fit_features(entries, A, B)
-        self._seen = sp.csr_array((np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=R.shape)
+        self._seen = sp.csr_array(
+            (np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=entries.shape
+        )
         return self
 
     def predict(self, rows: Any, columns: Any) -> NDArray[Any]:
@@ -250,7 +249,7 @@ class InductiveMatrixCompletion(Estimator):
         self.loss_ = float(result.state.loss / max(result.state.first_loss, 1e-300))
         self._set_run(result)
         state = result.state
-        self._judge(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
+        self._report(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
 
     def _fit_ids(self, entries: Any) -> None:
         n1, n2 = entries.shape
@@ -284,19 +283,57 @@ class InductiveMatrixCompletion(Estimator):
         self.loss_, self.n_iter_ = losses[-1], len(losses)
         self.history_ = [{"iteration": i + 1, "phase": "sweep", "loss": x} for i, x in enumerate(losses)]
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
-        self._judge(n, n1 + n2, None)
+        self._report(n, n1 + n2, None)
 
-    def _judge(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
-        self.guarantee_ = sensing_report(
-            n_rows=n,
-            parameters=self.rank * (width - self.rank),
-            least_rows=3.0,
-            loss=self.loss_,
-            ratio=float("nan"),
-            claim="M on the directions that features of observed entries span",
-            spread=spread,
-            whitened=state is not None and state.left.ndim == 2,
+    def _report(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
+        self._facts: dict[str, Any] = {
+            "parameters": float(self.rank * (width - self.rank)),
+            "ratio": float("nan"),
+            "spread": spread,
+            "whitened": state is not None and state.left.ndim == 2,
+        }
+        self.guarantee_ = judge(COMPLETION, SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts))
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        """X is R, or (R, row_features, column_features) where the fit had features."""
+        if sample_weight is not None:
+            raise ValueError("sample_weight: entries of R have no weights")
+        given = X if isinstance(X, tuple) else (X, None, None)
+        if len(given) != 3:
+            raise ValueError(f"X has {len(given)} parts: R, or (R, row_features, column_features), is needed")
+        entries = _entries(given[0])
+        shape = (len(self.row_factors_), len(self.column_factors_))
+        if entries.shape != shape:
+            raise ValueError(f"X: R has shape {entries.shape}, and this model was fitted on {shape}")
+        if self.values_ is not None and given[1] is None and given[2] is None:
+            raise ValueError("X: this model was fitted on features: (R, row_features, column_features)")
+        A = _features("row_features", given[1], shape[0], entries.dtype)
+        B = _features("column_features", given[2], shape[1], entries.dtype)
+        return _EntrySource(entries, A, B)
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        assert isinstance(source, _EntrySource)
+        found = SensingEvidence(
+            n_rows=float(source.n_rows), loss=self._left_of(source.entries), **self._facts
         )
+        if not full:
+            return judge(COMPLETION, found)
+        again = clone(self).set_params(checkpoint=None, verbose=0)
+        mine, features = self.complete(), (None, None)
+        if self.values_ is not None:
+            features = (source.A, source.B)
+        apart = []
+        for ids in halves(source):
+            some = source.entries
+            half = sp.csr_array((some.data[ids], (some.row[ids], some.col[ids])), shape=some.shape)
+            other = clone(again).fit(half, *features).complete()
+            apart.append(float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300))
+        return judge(COMPLETION, replace(found, halves=max(apart)), effort="full")
+
+    def _left_of(self, entries: Any) -> float:
+        """Share of the mean square of the entries that the predictions leave."""
+        left = entries.data - self.predict(entries.row, entries.col)
+        return float(np.mean(left**2) / max(np.mean(np.square(entries.data, dtype=np.float64)), 1e-300))
 
     def _set_core(self, core: Any) -> None:
         self.left_factors_, self.values_, self.right_factors_ = core
@@ -351,6 +388,20 @@ class _EntrySource(Source):
         """The entries with these numbers."""
         rows, columns = self.entries.row[ids], self.entries.col[ids]
         return Table(self.A[rows], self.entries.data[ids], None, self.B[columns])
+
+
+def _entries(R: Any) -> Any:
+    """The observed entries of a sparse matrix, checked."""
+    if not sp.issparse(R):
+        raise ValueError(
+            f"R is a {type(R).__name__}: a sparse matrix is needed, whose stored entries are observed"
+        )
+    entries = sp.coo_array(
+        check_array(R, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="R")
+    )
+    if entries.nnz == 0:
+        raise ValueError("R has no stored entry: nothing was observed")
+    return entries
 
 
 def _features(name: str, features: Any, n: int, dtype: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,11 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, map_rows
+from altmin.engine import AnySource, Result, Source, map_rows
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.quadratic.report import mean_square_left
 from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
-from altmin.guarantees.sensing import sensing_report
+from altmin.guarantees.contract import judge
+from altmin.guarantees.quadratic import PHASE, SensingEvidence
+from altmin.guarantees.refits import on_halves
+from altmin.guarantees.report import GuaranteeReport
 
 
 class PhaseRetrieval(RegressorMixin, Estimator):
@@ -170,7 +175,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._complex = is_complex
         algorithm = self._algorithm(source, once=True)
         state = None if known is None else algorithm.resume(known)
-        result = self._run(algorithm, source, state, max_iter=1 << 60, checkpoint=None, tol=0.0)
+        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
         self._adopt(algorithm, result, None)
         return self
 
@@ -244,15 +249,39 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self.signal_ = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
         self.loss_ = float(result.state.loss)
         polished = algorithm.batch_size == 0
-        self.guarantee_ = sensing_report(
-            n_rows=n_rows or result.state.rows,
-            parameters=len(s) * (2 if self._complex else 1),
-            least_rows=3.0,  # 2d - 1 real and 4d - 4 complex generic rows are injective
-            loss=self.loss_,
-            ratio=float("nan") if polished else fresh_ratio(self.history_, len(self.history_), 1.0),
-            claim="the signal up to its sign or phase, if the designs are generic",
-            excess=result.state.excess,
-        )
+        self._facts: dict[str, Any] = {
+            "parameters": float(len(s) * (2 if self._complex else 1)),
+            "ratio": float("nan") if polished else fresh_ratio(self.history_, len(self.history_), 1.0),
+            "excess": float(result.state.excess),
+        }
+        seen = float(n_rows or result.state.rows)
+        self.guarantee_ = judge(PHASE, SensingEvidence(n_rows=seen, loss=self.loss_, **self._facts))
+
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        source, is_complex = self._open_designs(X, regression_target(self, X, y), sample_weight, reset=False)
+        if is_complex != self._complex:
+            raise ValueError("X: the rows of fit were complex and these are real, or the other way round")
+        return source
+
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        loss = mean_square_left(source, self._block_values, centred=False)
+        found = SensingEvidence(n_rows=float(source.n_rows), loss=loss, **self._facts)
+        if not full:
+            return judge(PHASE, found)
+        algorithm, size = self._algorithm(source), float(np.linalg.norm(self.signal_))
+
+        def apart(half: Source) -> float:
+            state = self._run(algorithm, half, checkpoint=None).state
+            other = state.s * np.sqrt(state.scale)
+            overlap = np.vdot(other, self.signal_)
+            turned = other * (overlap / abs(overlap) if abs(overlap) > 0 else 1.0)
+            return float(np.linalg.norm(turned - self.signal_)) / max(size, 1e-300)
+
+        return judge(PHASE, replace(found, halves=max(on_halves(apart, source))), effort="full")
+
+    def _block_values(self, block: Block) -> NDArray[Any]:
+        rows = design(Phase(complex_design=self._complex), block)
+        return np.square(np.abs(rows @ self.signal_)).astype(block.X.dtype)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

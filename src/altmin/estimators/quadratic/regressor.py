@@ -17,14 +17,16 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator, split_source
+from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
-from altmin.estimators.quadratic.report import column_units, difference, report, sample, swept_report
+from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.shared import auto_batch, regression_target
 from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.guarantees.contract import judge
+from altmin.guarantees.machine_rows import column_units, difference
+from altmin.guarantees.quadratic import SWEPT
+from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
-
-_UNLIMITED = 1 << 60
 
 
 class FactorizationMachineRegressor(RegressorMixin, Estimator):
@@ -234,17 +236,17 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             self.encoded_names_: list[str] = []
         source = self._open(X, target, sample_weight, reset=known is None)
         algorithm = self._algorithm(source, once=True)
-        state = None
+        state, pieces = None, []
         if known is not None and not kept:
             state = algorithm.resume(known)
-        elif isinstance(source, Source):
-            source = Source([*(Table(*part) for part in kept), *source.pieces], source.dtype)
-        result = self._run(algorithm, source, state, max_iter=_UNLIMITED, checkpoint=None, tol=0.0)
+        elif source.replayable:
+            pieces = [*(Table(*part) for part in kept), *source.require_replayable("a first call").pieces]
+            source = Source(pieces, source.dtype)
+        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
         self._adopt(result)
         self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
-        enough = not isinstance(source, Source) or source.n_rows >= 4 * (source.info.n_features + 8)
-        done = enough or (known is not None and not kept)
-        self._kept = () if done else tuple(_parts(piece) for piece in source.pieces)  # type: ignore[union-attr]
+        enough = (source.info.n_rows or 0) >= 4 * (source.info.n_features + 8)
+        self._kept = () if enough else tuple(_parts(piece) for piece in pieces)
         return self
 
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
@@ -262,44 +264,27 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
             wrap=total is not None,
             total=total,
-            shuffle=total is not None and isinstance(source, Source) and not source.on_disk,
+            shuffle=total is not None and not source.on_disk,
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "cheap") -> GuaranteeReport:
-        """Whether w and M were found, judged on rows of the same kind as those of ``fit``.
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        return self._open_encoded(X, regression_target(self, X, y), sample_weight, reset=False)
 
-        Parameters
-        ----------
-        X : as in ``fit``, not a stream
-            Rows.
-        y : array-like of shape (n_samples,)
-            Their target.
-        effort : {'cheap', 'full'}
-            'full' fits halves of the rows again and compares.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_encoded(X, regression_target(self, X, y), None, reset=False)
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         if not hasattr(self, "_state"):
-            return self.guarantee_
+            return judge(SWEPT, mean_square_left(source, self._block_values))
         algorithm = self._algorithm(source)
-        if effort == "cheap" or not isinstance(source, Source):
+        if not full:
             return report(algorithm, self._state, self._model, source, self._losses)
-        halves = [source.subset(ids) for ids in split_source(source, 2, 0)]
+
+        def refit(half: Source) -> UserModel:
+            state = self._run(algorithm, half, checkpoint=None).state
+            return user_model(state.lens, state.model, self.fit_intercept)
+
         unit = column_units(sample(source, 3000)[0])
-        apart = []
-        for half in halves:
-            again = self._run(algorithm, half, checkpoint=None)
-            found = user_model(again.state.lens, again.state.model, self.fit_intercept)
-            apart.append(difference(self._model, found, unit))
-        return report(algorithm, self._state, self._model, source, self._losses, halves=max(apart))
+        apart = max(difference(self._model, other, unit) for other in on_halves(refit, source))
+        return report(algorithm, self._state, self._model, source, self._losses, halves=apart)
 
     @property
     def _losses(self) -> list[float]:
@@ -313,22 +298,21 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.loss_ = float(result.state.loss)
 
     def _sweep(self, source: AnySource, start: UserModel | None) -> None:
-        if not isinstance(source, Source):
-            raise ValueError("refine='als' sweeps over the rows again and again: a stream has them once")
+        rows = source.require_replayable("refine='als'")
         alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
         if len(alpha) != 2 or min(alpha) < 0:
             raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
         rank = min(self.rank, source.info.n_features)
         model, losses, binary = refine(
-            source, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
+            rows, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
         )
-        rows = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
-        self.history_ = [*(self.history_ if start else []), *rows]
+        swept = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
+        self.history_ = [*(self.history_ if start else []), *swept]
         self.n_iter_ = len(self.history_)
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
         self.loss_ = losses[-1]
         self.unidentified_ = np.flatnonzero(binary)
-        self.guarantee_ = swept_report(self.loss_)
+        self.guarantee_ = judge(SWEPT, self.loss_)
         self._set_model(model)
 
     def _set_model(self, model: UserModel) -> None:

@@ -18,11 +18,12 @@ from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_fac
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, map_rows, open_source
 from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
-from altmin.estimators.halves import apart_halves, count_distinct
 from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, regression_target
+from altmin.guarantees.contract import judge
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
+from altmin.guarantees.quadratic import SENSING, SensingEvidence
+from altmin.guarantees.refits import count_distinct, on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
-from altmin.guarantees.sensing import sensing_report
 
 _LEAST_ROWS = 1000
 
@@ -164,39 +165,22 @@ class RankOneSensing(RegressorMixin, Estimator):
         self.guarantee_ = self._report(source)
         return self
 
-    def guarantee(self, X: Any, y: Any, *, effort: str = "full") -> GuaranteeReport:
-        """Whether M was found, judged on the measurements of ``fit`` or others of the same kind.
+    def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        return self._open_any(X, y, sample_weight, reset=False)
 
-        Parameters
-        ----------
-        X : as in ``fit``, not a stream
-            A design, or a pair of them.
-        y : array-like of shape (n_samples,)
-            Measurements.
-        effort : {'cheap', 'full'}
-            'full' also fits two disjoint halves and compares.
-
-        Returns
-        -------
-        GuaranteeReport
-            Verdict and conditions.
-        """
-        check_is_fitted(self)
-        if effort not in ("cheap", "full"):
-            raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_any(X, y, None, reset=False)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: the guarantee reads the measurements again")
-        if effort == "cheap":
+    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        if not full:
             return self._report(source)
-        algorithm, apart = self._algorithm_for(source), []
+        algorithm = self._algorithm_for(source)
         units = [np.sqrt(np.mean(np.square(part), axis=0)) for part in self._sample(source)[:2]]
         mine = self.matrix() * np.outer(*units)
-        for ids in apart_halves(source):
-            left, values, right = _factors(self._run(algorithm, source.subset(ids), checkpoint=None).state)
+
+        def apart(half: Source) -> float:
+            left, values, right = _factors(self._run(algorithm, half, checkpoint=None).state)
             other = (left.T * values) @ right * np.outer(*units)
-            apart.append(float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300))
-        return self._report(source, halves=max(apart))
+            return float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300)
+
+        return self._report(source, halves=max(on_halves(apart, source)))
 
     def _report_facts(self, source: AnySource, state: Any) -> dict[str, Any]:
         """What the report needs to know of the fit itself."""
@@ -214,30 +198,22 @@ class RankOneSensing(RegressorMixin, Estimator):
         d, second = self.n_features_in_, self.n_second_features_
         parameters = n_parameters(min(self.rank, d), d, second)
         facts = self._facts
-        if isinstance(source, Source):
+        if source.replayable:
+            source = source.require_replayable("the report")
             facts = {**facts, "n_rows": float(source.n_rows)}
             if parameters <= MAX_PARAMETERS:
                 U, V, y = self._sample(source)
                 given = (self.left_factors_, self.values_, self.right_factors_)
                 evidence = look(*given, y, U, V if second else None, count_distinct(source))
-        return sensing_report(
-            parameters=parameters,
-            least_rows=3.0,
-            loss=self.loss_,
-            claim="M on the directions that the designs span",
-            evidence=evidence,
-            halves=halves,
-            **facts,
-        )
+        found = SensingEvidence(parameters=parameters, loss=self.loss_, rows=evidence, halves=halves, **facts)
+        return judge(SENSING, found, effort="cheap" if halves is None else "full")
 
     def _sample(self, source: Source) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Some measurements, dense: designs (the same twice for the symmetric case) and y."""
         d, second = self.n_features_in_, self.n_second_features_
         wanted = min(source.n_rows, max(6 * n_parameters(min(self.rank, d), d, second), _LEAST_ROWS))
-        ids = np.unique(np.linspace(0, source.n_rows - 1, wanted).astype(np.intp))
-        table = source.take(ids)
-        U = _dense(table.X)
-        return U, U if table.second is None else _dense(table.second), np.asarray(table.y, dtype=np.float64)
+        U, V, y = sample(source, wanted)
+        return U, U if V is None else V, y
 
     def predict(self, X: Any) -> Any:
         """Measurements of M.
@@ -351,10 +327,6 @@ def _factors(state: Any) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         return user_factors(state)
     model = user_model(state.lens, state.model, intercept=False)
     return model.factors, model.eigenvalues, model.factors
-
-
-def _dense(X: Any) -> NDArray[Any]:
-    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
 def is_pair(X: Any) -> bool:

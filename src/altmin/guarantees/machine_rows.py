@@ -1,0 +1,193 @@
+r"""What rows say about a fitted factorization machine, y = b + x'w + x'Mx.
+
+With J the Jacobian of the predictions along (b, w, tangent of M), without gauge directions, the error that
+noise leaves is about :math:`\hat\sigma \|J^+\|_F`, and :math:`J^+ r` is how far the fit is from least
+squares. What is left over must look like noise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.algorithms.quadratic.lens import Lens
+from altmin.algorithms.quadratic.low_rank import UserModel
+from altmin.contract import record
+from altmin.guarantees.residuals import gradient_t, moment_ratio, shapes, singular_ratio, worst_t
+
+MAX_PARAMETERS = 1200
+
+
+@record
+class RowEvidence:
+    """What a sample of rows says about a fitted quadratic model."""
+
+    parameters: int
+    distinct: float  # rows of all that aren't near copies of others
+    conditioning: float  # sigma_min / sigma_max of J in the coordinates of the lens
+    residual: float  # relative
+    noise_error: float  # sigma-hat ||J^+||_F, relative to the size of (w, M)
+    step: float  # ||J^+ r||, relative
+    worst_t: float  # on cubic, absolute and saturating terms
+    moment_ratio: float  # ||sum r z z'|| over its value for permuted r
+    gradient_t: float  # of r^2 against the squared gradient: noise in the features
+    rip: float  # shifted CI-RIP constant on a quarter of the rows
+    rip_more: float  # and on all of them: half of it, if it is sampling error
+    n_sample: int
+    sigma: float  # of the noise, as a share of the spread of y
+    left: float = 1.0  # of the residual after one more Gauss-Newton step, relative
+    kurtosis: float = 3.0  # of that residual
+    tail: float = 0.0  # norm of the quadratic that it still holds: sigma_(k+1), in units of y
+    smallest: float = 0.0  # sigma_k, in standardised columns and units of y
+    largest: float = 0.0  # sigma_1
+    slope: float = 0.0  # ||w||
+
+
+def n_parameters(d: int, k: int) -> int:
+    """Free parameters of (b, w, M)."""
+    return 1 + d + d * k - k * (k - 1) // 2
+
+
+def measure_rows(
+    lens: Lens,
+    model: UserModel,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    distinct: float,
+    seed: int = 0,
+) -> RowEvidence | None:
+    """Look at a sample of rows through the fitted model.
+
+    Parameters
+    ----------
+    lens : Lens
+        Coordinates of the fit.
+    model : UserModel
+        The fit.
+    X, y : ndarray
+        The sample.
+    distinct : float
+        How many rows, of all, aren't near copies of others.
+    seed : int
+        For permutations.
+
+    Returns
+    -------
+    RowEvidence or None
+        None where there are too many parameters for a Jacobian.
+    """
+    values = model.eigenvalues
+    real = np.abs(values) > 1e-8 * np.abs(values).max(initial=1e-300)
+    F, k = model.factors[real], int(real.sum())
+    p = n_parameters(X.shape[1], k)
+    if p > MAX_PARAMETERS or len(y) < 2:
+        return None
+    r = np.asarray(y - model.predict(X), dtype=np.float64) / lens.target_scale
+    target = lens.target(np.asarray(y, dtype=np.float64))
+    Z = lens.project(np.asarray(X, dtype=np.float64), np.eye(X.shape[1]))
+    unit = column_units(X)
+    size = _size(model, unit, lens.target_scale)
+    conditioning = singular_ratio(jacobian(Z, _through(lens, F)))
+    S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
+    J = jacobian(S, F * unit)
+    gram = J.T @ J
+    inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
+    sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
+    step = inverse @ (J.T @ r)
+    left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
+    directions = _directions(S, model, unit)
+    scaled = values[real] / lens.target_scale
+    gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
+    return RowEvidence(
+        p,
+        distinct,
+        conditioning,
+        float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
+        sigma * float(np.sqrt(np.trace(inverse))) / size,
+        float(np.linalg.norm(step[1:])) / size,
+        worst_t(left, shapes(directions), J, inverse),
+        moment_ratio(left, S, S, seed),
+        gradient_t(left, np.sum(gradient**2, axis=1)),
+        _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
+        _rip(Z, _through(lens, F), values[real]),
+        len(r),
+        sigma,
+        float(np.linalg.norm(left)) / max(float(np.linalg.norm(target - target.mean())), 1e-300),
+        float(np.mean(left**4)) / max(float(np.mean(left**2)) ** 2, 1e-300),
+        float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
+        *_spectrum(F * unit, scaled),
+        float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
+    )
+
+
+def jacobian(Z: NDArray[Any], F: NDArray[Any]) -> NDArray[Any]:
+    """Derivatives of b + z'w + z'Mz in (b, w, tangent of M at the span of F), without gauge directions."""
+    n, d = Z.shape
+    basis = np.linalg.qr(np.hstack([F.T, np.eye(d)]))[0] if len(F) else np.eye(d)
+    t = Z @ basis
+    k = len(F)
+    columns = [np.ones((n, 1)), Z]
+    for a in range(k):
+        columns.append((t[:, a] ** 2)[:, None])
+        columns.append(np.sqrt(2) * t[:, [a]] * t[:, a + 1 :])
+    return np.hstack(columns)
+
+
+def column_units(X: NDArray[Any]) -> NDArray[Any]:
+    """Standard deviations of the columns, 1 for constant ones."""
+    sd = np.asarray(X, dtype=np.float64).std(axis=0)
+    return np.where(sd > 0, sd, 1.0)
+
+
+def _size(model: UserModel, unit: NDArray[Any], target_scale: float) -> float:
+    """Norm of (w, M) in standardised columns and units of y; a model of next to nothing counts as 1e-3."""
+    slope = model.slope * unit
+    R = np.linalg.qr((model.factors * unit).T)[1] if len(model.factors) else np.zeros((0, 0))
+    M = (R * model.eigenvalues) @ R.T
+    return max(float(np.hypot(np.linalg.norm(slope), np.linalg.norm(M))) / target_scale, 1e-3)
+
+
+def _spectrum(F: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
+    """Smallest and largest magnitude of the eigenvalues of F' diag(values) F; 0 without any."""
+    if not len(values):
+        return 0.0, 0.0
+    R = np.linalg.qr(F.T)[1]
+    found = np.abs(np.linalg.eigvalsh((R * values) @ R.T))
+    return float(found.min()), float(found.max())
+
+
+def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:
+    """Factors of x as (unnormalised) factors of z."""
+    if lens.T.ndim == 2:
+        return np.asarray(F @ np.linalg.pinv(lens.T).T)
+    return np.asarray(F * np.divide(1.0, lens.T, out=np.zeros_like(lens.T), where=lens.T > 0))
+
+
+def _directions(S: NDArray[Any], model: UserModel, unit: NDArray[Any]) -> NDArray[Any]:
+    across = np.column_stack([S * unit @ model.slope, S * unit @ model.factors.T, S])
+    spread = across.std(axis=0)
+    return np.asarray(across / np.where(spread > 0, spread, 1.0))
+
+
+def _rip(Z: NDArray[Any], F: NDArray[Any], values: NDArray[Any]) -> float:
+    """||A'A(M)/2n - tr(M) I/2 - M||_2 / ||M||_2 on these rows (Theorem 4)."""
+    if not len(F):
+        return float("nan")
+    m = np.square(Z @ F.T) @ values
+    M = (F.T * values) @ F
+    shifted = Z.T @ ((m - m.mean())[:, None] * Z) / (2 * len(Z)) - M
+    return float(np.abs(np.linalg.eigvalsh(shifted)).max() / max(np.abs(np.linalg.eigvalsh(M)).max(), 1e-300))
+
+
+def difference(model: UserModel, other: UserModel, unit: NDArray[Any]) -> float:
+    """||(w, M) - (w', M')|| / ||(w, M)||, about the first one's centre, in columns scaled by unit."""
+    shift = other.centre - model.centre
+    moved = other.slope - 2 * (other.eigenvalues * (other.factors @ shift)) @ other.factors
+    R = np.linalg.qr((np.vstack([model.factors, other.factors]) * unit).T)[1]
+    apart = (R * np.concatenate([model.eigenvalues, -other.eigenvalues])) @ R.T
+    k = len(model.eigenvalues)
+    own = (R[:, :k] * model.eigenvalues) @ R[:, :k].T
+    gap = np.hypot(np.linalg.norm(apart), np.linalg.norm((model.slope - moved) * unit))
+    return float(gap / max(np.hypot(np.linalg.norm(own), np.linalg.norm(model.slope * unit)), 1e-300))
