@@ -106,7 +106,7 @@ class AndNmf:
     noise_factor: float | None = None
     trim: float | None = 1.5
     batch_size: int | None = None
-    nonnegative: bool = False
+    nonnegative: bool | None = False  # None: where the data are, but for noise
     decoder: str = "threshold"
     online: bool = False
     missing: bool = False
@@ -166,13 +166,21 @@ class AndNmf:
             return state
         if state.calm < _CALM and state.trials:
             state = self._decide(state)
-        if self.nonnegative:
+        if self._clips(state):
             state = lift(state)
             A = np.maximum(state.A, 0.0)
-            state = replace(state, A=A, decoder=pseudo_inverse(A))
-        if state.one_way:
-            return replace(state, phase="done")
-        return replace(state, phase="clip" if self.nonnegative else "residual")
+            state = replace(state, A=A, decoder=pseudo_inverse(A), phase="clip")
+        elif state.phase != "done":
+            state = replace(state, phase="residual")
+        return replace(state, phase="done") if state.one_way else state
+
+    def _clips(self, state: AndState) -> bool:
+        """Whether negative entries of the components are to go."""
+        if self.nonnegative is not None:
+            return self.nonnegative
+        view = state.view
+        noisy = not (view.noiseless or state.one_way or self.missing) and self.schedule is None
+        return noisy and view.negative_share <= 0.01 and bool(np.any(lift(state).A < 0))
 
     def measure(self, state: AndState) -> Mapping[str, float]:
         """How much the factors moved, the largest threshold, the negative part of the codes."""
@@ -328,15 +336,17 @@ class AndNmf:
 
     def _decide(self, state: AndState) -> AndState:
         """End the trials, the present fit being the last one."""
-        first, second, third = (*state.trials, self._trial(state), self._trial(state))[:3]
-        chosen = first
+        chosen = first = state.trials[0]
+        if len(state.trials) < len(_FLOORS) - 1:
+            return replace(state, A=first.A, decoder=pseudo_inverse(first.A), calm=_CALM)
+        second, third = state.trials[1], self._trial(state)
         if _hard_edge(first, second, third):
             chosen = second if second.excess <= _AT_NOISE else third
         state = replace(state, A=chosen.A, trials=(first, second, third), calm=_CALM)
         return replace(state, decoder=self._decoder(state))
 
     def _trial(self, state: AndState) -> Trial:
-        """Excess and volume of the present fit; an excess of 0 where noise isn't known or floors are given."""
+        """Excess and volume of this fit; an excess of 0 where the noise is unknown or the floor is given."""
         noise = state.view.noise * np.linalg.norm(state.decoder, axis=0)
         known = self.noise_factor is None and self.schedule is None and np.all(noise > 0)
         if state.view.noiseless or not known or state.one_way:
@@ -415,6 +425,24 @@ def lift(state: AndState) -> AndState:
 def _hard_edge(first: Trial, second: Trial, third: Trial) -> bool:
     """Whether the cone grows less from the second floor to the third than from the first to the second."""
     return third.volume - second.volume < second.volume - first.volume
+
+
+def edge(state: AndState) -> str:
+    """What the trials at lower floors of the thresholds said, in a sentence."""
+    if len(state.trials) < len(_FLOORS):
+        return ""
+    excess = f"negative codes exceed the noise {state.trials[0].excess:.1f} times"
+    if _hard_edge(*state.trials):
+        return f"{excess}, and the samples end at a hard edge: thresholds were lowered to it"
+    return f"{excess}, but the samples end at no hard edge: some contradict the model"
+
+
+def restated(state: AndState, A: NDArray[Any]) -> AndState:
+    """The state with other components, in the data's own coordinates, about to close."""
+    view = replace(state.view, basis=None, columns=False)
+    return replace(
+        state, view=view, A=A, decoder=pseudo_inverse(A), phase="stages", calm=_CALM, trials=(), inside=None
+    )
 
 
 def _rescale(state: AndState, scale: NDArray[Any]) -> AndState:

@@ -71,11 +71,9 @@ class Nmf:
             return Round(
                 counts_map, name="polish", iteration=True, reads=reads, writes=("codes",), then=counts_then
             )
-        columns = ("codes", "ahead")
-        reads = columns if state.begun else ()
-        return Round(
-            squares_map, name="polish", iteration=True, reads=reads, writes=columns, then=squares_then
-        )
+        both = ("codes", "ahead")
+        seen = both if state.begun else ()
+        return Round(squares_map, name="polish", iteration=True, reads=seen, writes=both, then=squares_then)
 
     def finish(self, state: NmfState) -> NmfState:
         """Nothing follows."""
@@ -106,7 +104,7 @@ def squares_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, d
 
 
 def squares_then(state: NmfState, stats: Stats) -> NmfState:
-    """Descend on the components and go a little further (Ang and Gillis 2019); too far: less far next time."""
+    """Descend on the components, then go further (Ang and Gillis 2019); where that was too far, less far."""
     G, B = stats["G"], stats["B"]
     A = np.ascontiguousarray(improve(G, B.T, state.ahead.T).T)
     error = float(max(stats["squares"] - 2 * np.sum(A * B) + np.sum(A * (G @ A)), 0.0))

@@ -66,6 +66,7 @@ class View:
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
     noise: float = 0.0  # standard deviation of an entry outside the leading directions (0: not known)
     mean: Any = None  # (K,) mean coordinates of the kept samples
+    negative_share: float = 0.0  # squares of the negative entries, relative to all squares
 
 
 @record
@@ -368,10 +369,12 @@ def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
     """What the first pass learns besides its own purpose."""
     w = np.abs(w)  # what was screened out counts as a sample
     values = block.X.data if sp.issparse(block.X) else block.X if w.all() else block.X[w > 0]
+    lowest = float(np.min(values, initial=0.0))
     return {
         "count": float(w.sum()),
         "energy": float(w @ np.square(norms)),
-        "lowest": Min(float(np.min(values, initial=0.0))),
+        "lowest": Min(lowest),
+        "below": float(np.sum(np.square(np.minimum(values, 0.0), dtype=np.float64))) if lowest < 0 else 0.0,
         "uneven": Max(float(np.max(np.abs(w[w > 0] - 1.0), initial=0.0))),
     }
 
@@ -383,6 +386,7 @@ def _learn(view: View, stats: Stats) -> View:
         count=facts["count"],
         energy=facts["energy"],
         nonnegative=bool(facts["lowest"].value >= 0),
+        negative_share=float(facts["below"] / facts["energy"]) if facts["energy"] > 0 else 0.0,
         weighted=bool(facts["uneven"].value > 0),
     )
 

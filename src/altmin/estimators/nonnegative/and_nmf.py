@@ -14,13 +14,14 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, edge, lift
 from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
 from altmin.contract import Block
-from altmin.engine import AnySource, Source
+from altmin.engine import AnySource, Result, Source
 from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
+from altmin.estimators.nonnegative.polish import polished
 from altmin.guarantees.contract import judge
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import (
@@ -75,8 +76,11 @@ class AND(ComponentsEstimator):
     decoder : {'threshold', 'nnls'}
         Codes by the paper's decoding (pseudo-inverse, negative ones set to 0) or by non-negative least
         squares, which is slower and fits better where components are clipped or data are noisy.
-    nonnegative_components : bool
-        Clip the components in the end, and refit them by one alternation of non-negative least squares.
+    nonnegative_components : 'auto' or bool
+        True clips the components in the end, and refits them by one alternation of non-negative least
+        squares; 'auto' does so where the data have noise and no negative entries to speak of. Where the
+        components have zeros enough to pin them down, both factors are then fitted as non-negative, and
+        the better fit is kept (:func:`altmin.AND.fit` says in ``outcome_`` which). False: of any sign.
     missing : {'raise', 'mask', 'unstored'}
         Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
         and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
@@ -160,7 +164,7 @@ class AND(ComponentsEstimator):
         "step": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 1, None, closed="left"), None],
         "decoder": [StrOptions({"threshold", "nnls"})],
-        "nonnegative_components": ["boolean"],
+        "nonnegative_components": [StrOptions({"auto"}), "boolean"],
         "missing": [StrOptions({"raise", "mask", "unstored"})],
         "warm_start": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -178,10 +182,10 @@ class AND(ComponentsEstimator):
         step: Any = "auto",
         batch_size: int | None = None,
         decoder: str = "threshold",
-        nonnegative_components: bool = False,
+        nonnegative_components: Any = "auto",
         missing: str = "raise",
         warm_start: bool = False,
-        max_iter: int = 200,
+        max_iter: int = 300,
         tol: float = 0.0,
         random_state: Any = None,
         verbose: int = 0,
@@ -230,7 +234,7 @@ class AND(ComponentsEstimator):
         X = with_holes(X, mask, self.missing)
         source = self._open(X, sample_weight=sample_weight, reset=True)
         check_holes(source, self.missing)
-        result = self._run(self._algorithm(source), source)
+        result = self._find(self._algorithm(source), source)
         self._set_run(result)
         self._set_components(result.state)
         self.guarantee_ = self._report(result.state)
@@ -277,6 +281,12 @@ class AND(ComponentsEstimator):
         self.guarantee_ = self._report(result.state)
         return self
 
+    def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
+        """The fit, whichever way the data lead; the outcome says which, and why."""
+        found, why = polished(self, how, source, self._run(how, source, **changes), **changes)
+        reasons = "; ".join(filter(None, (found.outcome.message, edge(found.state), why)))
+        return replace(found, outcome=replace(found.outcome, message=reasons))
+
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
 
@@ -319,7 +329,7 @@ class AND(ComponentsEstimator):
             algorithm = replace(algorithm, method="spa")
 
         def refit(how: AndNmf, data: Source, **changes: Any) -> np.ndarray:
-            return lift(self._run(how, data, checkpoint=None, **changes).state).A
+            return lift(self._find(how, data, checkpoint=None, **changes).state).A
 
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
@@ -370,7 +380,7 @@ class AND(ComponentsEstimator):
             noise_factor=None if isinstance(self.noise_factor, str) else float(self.noise_factor),
             trim=1.5 if isinstance(self.trim, str) else self.trim,
             batch_size=self.batch_size,
-            nonnegative=self.nonnegative_components,
+            nonnegative=None if isinstance(self.nonnegative_components, str) else self.nonnegative_components,
             decoder=self.decoder,
             missing=self.missing != "raise",
         )
