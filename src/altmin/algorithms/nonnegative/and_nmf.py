@@ -47,9 +47,10 @@ _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
 _SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
 _MEASURES = 16
 _FURTHER = float(__import__("os").environ.get("FUR", "1.7"))
+_GROWTH = 2.0  # outliers enlarge the cone by much more than this ratio of its last growth
 _CALM = 3  # stages running that change nothing: the fit has settled
 _FLOORS = (2.0, 1.0, 0.3)  # of the thresholds, in root mean squares of the negative codes
-_EXPLAINED, _AT_NOISE = 2.0, 1.5  # negative codes over noise: a fit needs no second look; the floor is right
+_EXPLAINED, _AT_NOISE = 1.75, 1.5  # negative codes over noise: a fit needs no second look; the floor is right
 
 
 @record
@@ -424,7 +425,7 @@ def lift(state: AndState) -> AndState:
 
 def _hard_edge(first: Trial, second: Trial, third: Trial) -> bool:
     """Whether the cone grows less from the second floor to the third than from the first to the second."""
-    return third.volume - second.volume < second.volume - first.volume
+    return third.volume - second.volume < _GROWTH * (second.volume - first.volume)
 
 
 def edge(state: AndState) -> str:

@@ -65,7 +65,8 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     rows = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _ROWS))).X
     if _zeros(after) < len(after) - 1 or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
         return found, ""
-    closing = model._run(how, source, restated(state, after), checkpoint=None, **changes)
+    still = replace(how, nonnegative=False)  # they are: nothing to clip
+    closing = model._run(still, source, restated(state, after), checkpoint=None, **changes)
     history = [{**row, "iteration": found.n_iter + row["iteration"]} for row in polish.history]
     result = replace(
         found,
