@@ -193,7 +193,7 @@ NONNEGATIVE = Family(
         "independent": "two components are nearly the same: use fewer components",
         "signs": "weights have both signs: a dictionary (CompleteDictionaryLearning) may be the right model",
         "n_eff": "there are too few distinct samples",
-        "few_outliers": "many samples contradict the model: more components, or look at outliers_",
+        "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "the cone cuts through the data: more components, or a start near the truth",
         "halves": "fits on halves disagree: more samples, or another number of components",
