@@ -25,6 +25,77 @@ def expected_at(indptr, indices, Z, T, out):  # type: ignore[no-untyped-def] # n
             out[place] = total
 
 
+@compiled
+def prune_rows(X, A, Z, least, n_updates):  # type: ignore[no-untyped-def] # numba
+    """Sparse non-negative codes of counts: codes that their Wald statistics don't support become 0.
+
+    Each row starts from its codes in Z, which multiplicative updates improve first. The least supported
+    code, z^2 over its variance under the Poisson model, goes as long as its statistic is below ``least``;
+    the others adapt.
+    """
+    D = A.shape[0]
+    sums, alive = A.sum(axis=1), np.empty(D, np.int64)
+    for r in range(X.shape[0]):
+        x, z = X[r], Z[r]
+        _update_row(x, A, z, sums, 3 * n_updates)
+        while True:
+            n = 0
+            for k in range(D):
+                if z[k] > 0.0:
+                    alive[n] = k
+                    n += 1
+            worst = _least_supported(A, z, alive[:n], least) if n > 1 else -1
+            if worst < 0:
+                break
+            z[worst] = 0.0
+            _update_row(x, A, z, sums, n_updates)
+
+
+@compiled
+def _update_row(x, A, z, sums, n_updates):  # type: ignore[no-untyped-def] # numba
+    """Multiplicative updates of the codes of one row."""
+    D, W = A.shape
+    gain = np.empty(D)
+    for _ in range(n_updates):
+        gain[:] = 0.0
+        for w in range(W):
+            if x[w] > 0.0:
+                mean = 0.0
+                for k in range(D):
+                    mean += z[k] * A[k, w]
+                ratio = x[w] / max(mean, 1e-300)
+                for k in range(D):
+                    gain[k] += A[k, w] * ratio
+        for k in range(D):
+            z[k] *= gain[k] / max(sums[k], 1e-300)
+
+
+@compiled
+def _least_supported(A, z, alive, least):  # type: ignore[no-untyped-def] # numba
+    """The code whose statistic is farthest below its bound, or -1."""
+    n, W = alive.shape[0], A.shape[1]
+    information = np.zeros((n, n))
+    for w in range(W):
+        mean = 1e-12
+        for a in range(n):
+            mean += z[alive[a]] * A[alive[a], w]
+        for a in range(n):
+            share = A[alive[a], w] / mean
+            for b in range(n):
+                information[a, b] += share * A[alive[b], w]
+    for a in range(n):
+        information[a, a] *= 1.0 + 1e-9
+        information[a, a] += 1e-300
+    variance = np.linalg.inv(information)
+    worst, lowest = -1, 0.0
+    for a in range(n):
+        k = alive[a]
+        excess = z[k] * z[k] / max(variance[a, a], 1e-300) - least[k]
+        if excess < lowest:
+            worst, lowest = k, excess
+    return worst
+
+
 def ratios(X: Any, Z: NDArray[Any], A: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
     """X / (Z A), and the divergence of each row; sparse where X is.
 

@@ -83,6 +83,7 @@ class AndState:
     kept_share: float = np.inf  # the same over the squares of the data, samples left out not counted
     codes: Any = None  # codes of some samples, before the threshold
     trials: tuple[Any, ...] = ()  # fits at higher floors of the threshold, first to last
+    deviance: float | None = None  # of counts: twice the divergence of their likelihood
 
 
 @record
@@ -111,14 +112,15 @@ class AndNmf:
     decoder: str = "threshold"
     online: bool = False
     missing: bool = False
+    counts: bool = False
 
     @property
     def reduction(self) -> Reduction:
         """To the leading D directions, unless the paper's algorithm runs from a given start."""
         free = self.schedule is not None and self.start is not None and not self.missing
-        screen = self.schedule is None and self.trim is not None
+        screen = self.schedule is None and self.trim is not None and not self.counts
         rank = None if free else self.n_components
-        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing)
+        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing, self.counts)
 
     def init(self, info: Info, seed: int) -> AndState:
         """Before any data."""
@@ -177,6 +179,8 @@ class AndNmf:
 
     def _clips(self, state: AndState) -> bool:
         """Whether negative entries of the components are to go."""
+        if self.counts:  # what finishes a fit to counts sees to that
+            return False
         if self.nonnegative is not None:
             return self.nonnegative
         view = state.view
@@ -224,6 +228,8 @@ class AndNmf:
             picks = begin_picks(view, self.method, state.picks.seed)
             return replace(state, phase="picks", picks=picks)
         start = np.asarray(self.start, dtype=state.A.dtype)
+        if view.scale is not None:
+            start = start * view.scale
         if view.basis is None:
             return self._begin(state, start)
         if self.schedule is not None:  # exact: A may leave the span of the data, so the basis grows by A's
@@ -252,7 +258,7 @@ class AndNmf:
         state = replace(state, A=full, picks=None)
         inexact = self.schedule is not None and not state.view.exact and not self.missing
         if inexact or state.one_way:
-            state = lift(state)
+            state = _unreduced(state)
         if self.schedule is None:
             norms = np.linalg.norm(state.A, axis=1)
             state = replace(state, A=state.A / _positive(norms)[:, None])
@@ -400,7 +406,7 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     Z = times(S, state.decoder)
     automatic = algorithm.schedule is None
     bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
-    trimming = automatic and algorithm.trim is not None and len(state.trials) < len(_FLOORS) - 1
+    trimming = automatic and algorithm.reduction.screen and len(state.trials) < len(_FLOORS) - 1
     cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
     stats: dict[str, Any] = sweep(
         Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
@@ -414,6 +420,16 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def lift(state: AndState) -> AndState:
     """The state in the data's own coordinates."""
+    state = _unreduced(state)
+    scale = state.view.scale
+    if scale is None:
+        return state
+    A = state.A / scale
+    return replace(state, view=replace(state.view, scale=None), A=A, decoder=pseudo_inverse(A))
+
+
+def _unreduced(state: AndState) -> AndState:
+    """The state in as many coordinates as there are features."""
     view = state.view
     if view.basis is None:
         return state
@@ -440,7 +456,7 @@ def edge(state: AndState) -> str:
 
 def restated(state: AndState, A: NDArray[Any]) -> AndState:
     """The state with other components, in the data's own coordinates, about to close."""
-    view = replace(state.view, basis=None, columns=False)
+    view = replace(state.view, basis=None, columns=False, scale=None)
     return replace(
         state, view=view, A=A, decoder=pseudo_inverse(A), phase="stages", calm=_CALM, trials=(), inside=None
     )
