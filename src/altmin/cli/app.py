@@ -1,4 +1,4 @@
-"""``altmin``: fit, select, transform, guarantee, info, report, demo, data.
+"""``altmin``: fit, select, transform, guarantee, info, report, denoise, inpaint, demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -221,6 +221,49 @@ def demo(
     from altmin.demo.tell import tell_stories
 
     tell_stories(out)
+
+
+@app.command(name="denoise")
+def denoise_command(
+    picture: Annotated[Path, typer.Argument(help="A picture: png, jpg, tif, npy, ...")],
+    out: Annotated[Path, typer.Option(help="Where the clean picture goes.")] = Path("clean.png"),
+    sigma: Annotated[
+        float | None, typer.Option(help="Strength of the noise in units of the pixels; estimated without it.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+) -> None:
+    """Take the noise out of a picture."""
+    from altmin.cli.pictures import denoise_picture
+
+    denoise_picture(picture, out, sigma, page, quiet)
+
+
+@app.command(name="inpaint")
+def inpaint_command(
+    picture: Annotated[Path, typer.Argument(help="A picture: png, jpg, tif, npy, ...")],
+    mask: Annotated[
+        Path | None,
+        typer.Option(
+            help="A picture that isn't black where pixels are missing; without it, they are the "
+            "transparent ones."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the filled picture goes.")] = Path("filled.png"),
+    sigma: Annotated[
+        str | None, typer.Option(help="Strength of the noise, or auto: known pixels are denoised too.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+) -> None:
+    """Fill in missing pixels of a picture."""
+    from altmin.cli.pictures import inpaint_picture
+
+    inpaint_picture(picture, mask, out, sigma, page, quiet)
 
 
 @app.command()

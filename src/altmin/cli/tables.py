@@ -114,9 +114,9 @@ def _read_matrix_market(path: Path) -> Any:
 
     try:
         matrix = mmread(path)
-        return matrix.tocsr() if sp.issparse(matrix) else matrix
     except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
         raise FileError(f"{path} is not a readable Matrix Market file ({error})") from None
+    return matrix.tocsr() if sp.issparse(matrix) else matrix
 
 
 def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:
