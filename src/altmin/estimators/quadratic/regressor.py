@@ -210,9 +210,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             again = self._go_on(self._algorithm(kept.source()), kept.source(), None)
             model = user_model(again.state.lens, again.state.model, self.fit_intercept)
             n, p = len(kept.y), n_parameters(d, min(self.rank, d))
-            on_new_rows = (
-                _loss(model, kept) * (n + p) / max(n - p, 1)
-            )  # fitted rows look better
+            on_new_rows = _loss(model, kept) * (n + p) / max(n - p, 1)  # fitted rows look better
             better = not self._n_fitted or _loss(self._model, kept) > on_new_rows
             if kept.complete or better:
                 self._adopt(again, more=True)
