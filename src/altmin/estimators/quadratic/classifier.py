@@ -16,7 +16,7 @@ from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, Source, collect_rows, open_source
+from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
@@ -42,13 +42,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     Parameters
     ----------
     rank : int
-        Directions a class.
+        Number of directions per class.
     C : float
         Inverse strength of the ridge, as in scikit-learn's LogisticRegression.
     moments : {'auto', 'gaussian', 'sample'}
         As in :class:`altmin.FactorizationMachineRegressor`.
     whiten : 'auto' or bool
-        As there.
+        As in :class:`altmin.FactorizationMachineRegressor`.
     max_iter : int
         Steps of the machine, and iterations of the logistic regression.
     tol : float
@@ -67,12 +67,12 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     n_iter_, history_, outcome_
         Of the (last) machine.
     guarantee_ : GuaranteeReport
-        What speaks for the boundary, 'plausible' at most; ``guarantee(X, y)`` compares halves.
+        The evidence for the boundary, 'plausible' at best; ``guarantee(X, y)`` compares halves.
 
     Notes
     -----
-    **Guarantee.** Theorem 1 speaks of regression: on Gaussian features the machine finds the span of M, and
-    the report, 'plausible' at most, says what speaks for the boundary.
+    **Guarantee.** Theorem 1 is about regression: on Gaussian features the machine finds the span of M, and
+    the report, 'plausible' at best, gives the evidence for the boundary.
 
     **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
     1) / 2 columns.
@@ -163,7 +163,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         fresh, machines = source, getattr(self, "_machines", ())
         if not machines:  # until there are enough rows, all of them are kept: the machine begins with those
             fresh = kept.source()
-        codes = np.concatenate([piece.y for piece in fresh.pieces]).astype(np.intp)
+        codes = np.concatenate([np.asarray(piece.y) for piece in fresh.pieces]).astype(np.intp)
         result, machines = self._find_directions(fresh, codes, len(labels), machines, once=True)
         source = kept.source()
         self._learn(source, np.asarray(source.pieces[0].y).astype(np.intp), labels, machines)
@@ -211,7 +211,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         return ClassifierEvidence(self._lens, float(len(codes)), parameters, gain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Log odds (one column a class for more than two).
+        """Log odds (one column per class for more than two).
 
         Returns
         -------
@@ -219,7 +219,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The scores.
         """
         check_is_fitted(self)
-        scores = self._map_rows(self._scores, X)
+        source = self._open(X, reset=False).require_replayable("decision_function")
+        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, limits=self._limits))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -360,7 +361,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
 
 def _weights(source: Source) -> NDArray[Any] | None:
-    parts = [piece.weight for piece in source.pieces if piece.weight is not None]
+    parts = [np.asarray(piece.weight) for piece in source.pieces if piece.weight is not None]
     return np.concatenate(parts) if parts else None
 
 

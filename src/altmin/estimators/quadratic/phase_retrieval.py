@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
+from altmin.engine.checks import Range
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
@@ -108,7 +109,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     flow. Some four complex Gaussian rows an unknown suffice where rows can be read again; a stream needs
     batches of 8 to 12 an unknown. The verdict is 'plausible' at most.
 
-    **Cost.** O(n_features) operations a row and step. Memory: O(n_features) on a stream; rows that can be
+    **Cost.** O(n_features) operations per row and step. Memory: O(n_features) on a stream; rows that can be
     read again are read once in each step.
 
     References
@@ -128,6 +129,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     >>> PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_.round(6)
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
+
+    _limits: ClassVar[Range | None] = (1e-75, 1e75)  # the start looks at fourth powers
 
     batch_size: Literal["auto"] | Count = "auto"
     polish: bool = True
@@ -216,25 +219,14 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         def values(block: Block) -> NDArray[Any]:
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
-        return map_rows(values, source, self.n_jobs)
+        return map_rows(values, source, self.n_jobs, limits=self._limits)
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
-        stream = not isinstance(X, str | Path) and not hasattr(X, "shape") and not isinstance(X, list)
-        if is_block_list(X):
-            is_complex = np.iscomplexobj(X[0][0] if isinstance(X[0], tuple) else X[0])
-            X = [_real_block(block) for block in X] if is_complex else X
-        elif stream and hasattr(X, "__iter__"):
-            blocks = iter(X)
-            first = next(blocks, None)
-            if first is None:
-                raise ValueError("X is an empty iterable: it gave no block of rows")
-            is_complex = np.iscomplexobj(first[0] if isinstance(first, tuple) else first)
-            X = _chain(first, blocks, is_complex)
-        else:
-            is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
-            X = _real(X) if is_complex else X
-        source = self._open(X, y, sample_weight, reset=False) if not reset and not is_complex else None
+        X, is_complex = _real_designs(X)
+        source = None
+        if not reset and not is_complex:
+            source = self._open(X, y, sample_weight, reset=False, accept_sparse=False)
         if source is None:
             seen = getattr(self, "n_features_in_", None)
             source = self._open(X, y, sample_weight, reset=True, accept_sparse=False)
@@ -308,6 +300,22 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         tags.target_tags.positive_only = True
         tags.regressor_tags.poor_score = True  # |x's|^2 has no linear part: it cannot fit linear data
         return tags
+
+
+def _real_designs(X: Any) -> tuple[Any, bool]:
+    """Designs as real rows, and whether they were complex."""
+    if is_block_list(X):
+        is_complex = np.iscomplexobj(X[0][0] if isinstance(X[0], tuple) else X[0])
+        return ([_real_block(block) for block in X] if is_complex else X), is_complex
+    if hasattr(X, "__iter__") and not isinstance(X, str | Path | list) and not hasattr(X, "shape"):
+        blocks = iter(X)
+        first = next(blocks, None)
+        if first is None:
+            raise ValueError("X is an empty iterable: it gave no block of rows")
+        is_complex = np.iscomplexobj(first[0] if isinstance(first, tuple) else first)
+        return _chain(first, blocks, is_complex), is_complex
+    is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
+    return (_real(X) if is_complex else X), is_complex
 
 
 def _real(X: Any) -> NDArray[Any]:
