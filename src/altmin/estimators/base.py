@@ -151,7 +151,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         """Run the algorithm with this estimator's settings (``changes`` override them)."""
         settings = {
             "max_iter": self.max_iter,
-            "tol": self.tol,
+            "tol": 0.0 if getattr(algorithm, "stops_itself", False) else self.tol,
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
