@@ -157,7 +157,7 @@ class Round:
     holes: bool = False
     then: Callable[[State, Stats], State] | None = None
 
-    def update(self, algorithm: Algorithm, state: State, stats: Stats) -> State:
+    def update(self, algorithm: Any, state: State, stats: Stats) -> State:
         """The state that follows from the sums of this round."""
         return (self.then or algorithm.update)(state, stats)
 
@@ -209,9 +209,6 @@ class Algorithm(Protocol):
 
     def next_round(self, state: State) -> Round | Done:
         """The next pass over data, or the end."""
-
-    def update(self, state: State, stats: Stats) -> State:
-        """New state from the sums of the round that ``next_round(state)`` asked for."""
 
     def finish(self, state: State) -> State:
         """Called once when the iterations are over for whatever reason; may ask for closing rounds."""

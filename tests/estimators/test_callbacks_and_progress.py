@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin import AND
+from altmin import AND, FactorizationMachineRegressor
 from altmin.datasets import make_dir
 
 X = make_dir(400, 40, 4, random_state=0).X
@@ -68,3 +68,14 @@ def test_callbacks_are_taken_down_after_an_error():
     with pytest.raises(ValueError, match="row 3"):
         AND(4).set_callbacks(recorder).fit(bad)
     assert recorder.events == ["setup", "teardown"]
+
+
+def test_a_partial_fit_does_not_guess_how_long_it_will_take(capsys):
+    """Nobody knows how many batches will come, so the line names no end."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((3000, 4)), rng.standard_normal(3000)
+    FactorizationMachineRegressor(1, batch_size=500, verbose=1, random_state=0).partial_fit(X, y)
+    said = capsys.readouterr().err
+    assert "end_of_stream" in said
+    assert "left" not in said
+    assert "None" not in said

@@ -10,8 +10,9 @@ import pytest
 import scipy.sparse as sp
 
 from altmin.contract import ArgMax, Max
+from altmin.io import records
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
-from altmin.io.records import flatten, restore
+from altmin.io.records import flatten, record, restore
 
 TREE = {
     "array": np.arange(6.0).reshape(2, 3),
@@ -165,9 +166,26 @@ def test_a_record_that_has_moved_is_found_by_its_name(tmp_path):
     structure, arrays = flatten(Max(np.arange(3.0)))
     moved = {**structure, "type": "altmin.somewhere.Max"}
     np.testing.assert_array_equal(restore(moved, arrays).value, np.arange(3.0))
-    for stranger in ("os.Max", "altmin.contract.system", "Max"):
+    for stranger in ("os.Max", "altmin.contract.system", "system"):
         with pytest.raises(ValueError, match="unknown record"):
             restore({**structure, "type": stranger}, arrays)
+
+
+def test_files_know_records_by_tags_that_stay(monkeypatch):
+    """A tag doesn't say where a class lives, belongs to one class, and outlives a new name of the class."""
+    monkeypatch.setattr(records, "_REGISTRY", dict(records._REGISTRY))
+    assert flatten(Max(1))[0]["type"] == "Max"
+
+    def declare(name, **options):
+        return record(
+            type(name, (), {"__annotations__": {"value": int}, "__module__": "altmin.x"}), **options
+        )
+
+    with pytest.raises(TypeError, match="two records are tagged 'Max'"):
+        declare("Max")
+    assert flatten(declare("Largest", tag="OldLargest")(1))[0]["type"] == "OldLargest"
+    back = restore({"$": "record", "type": "altmin.gone.OldLargest", "fields": {"value": 2}}, [])
+    assert (type(back).__name__, back.value) == ("Largest", 2)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

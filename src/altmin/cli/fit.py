@@ -43,7 +43,7 @@ def fit_file(order: Order) -> None:
     X, y, columns = _split_target(X, columns, order.target)
     with ExitStack() as stack:
         if order.dask is not None:
-            X = stack.enter_context(_on_cluster(order.dask, X))
+            stack.enter_context(_cluster(order.dask))
         model = model.fit(X) if y is None else model.fit(X, y)
     if columns is not None:
         model.feature_names_in_ = np.array(columns, dtype=object)
@@ -151,12 +151,17 @@ def _split_target(X: Any, columns: list[str] | None, target: str | None) -> tupl
 
 
 @contextmanager
-def _on_cluster(address: str, X: Any) -> Iterator[Any]:
-    """The data as a dask array, with a client of this scheduler active."""
-    import dask.array as da
-    from distributed import Client
+def _cluster(address: str) -> Iterator[None]:
+    """Fits run on the workers of this scheduler; an address that doesn't answer is said in plain words."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise FileError("--dask needs the package distributed: pip install 'altmin[dask]'") from None
+    from altmin.engine.dask_client import on_cluster
 
-    with Client(address):
-        if isinstance(X, str):
-            X = np.load(X, mmap_mode="r", allow_pickle=False) if X.endswith(".npy") else da.from_zarr(X)
-        yield X if hasattr(X, "dask") else da.from_array(X, chunks=("auto", -1))
+    try:
+        client = Client(address)
+    except (OSError, ValueError) as error:
+        raise FileError(f"--dask {address}: no scheduler answers there ({error})") from None
+    with client, on_cluster(client):
+        yield

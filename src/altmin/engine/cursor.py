@@ -13,7 +13,7 @@ from altmin.contract import All, Block, Next, Round, Same, Take
 from altmin.engine.columns import IN_MEMORY_BYTES, Column
 from altmin.engine.plan import BESIDE_FILES_BYTES, KEPT_BYTES
 from altmin.engine.read_ahead import ReadAhead, Span, spans
-from altmin.engine.sources import AnySource, Source, SourceError, StreamSource, Table
+from altmin.engine.sources import AnySource, SourceError, Table
 
 
 class Cursor:
@@ -36,8 +36,8 @@ class Cursor:
     def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
         """Go on where a checkpoint was."""
         self.seed = seed
-        if isinstance(self.source, StreamSource):
-            self.source.resume(position)
+        self.source.resume(position)
+        if not self.source.replayable:
             batch = (position, position)  # its rows are gone
         self.position, self.epoch, self.batch = position, epoch, batch
         self.seen = max(self.seen, position)
@@ -45,25 +45,21 @@ class Cursor:
 
     def step_back(self) -> None:
         """Undo the advance of a round that was not finished."""
-        if isinstance(self.source, StreamSource) and self.kept is not None:
+        if self.kept is not None:
             self.source.push_back(self.kept)
             self.kept = None
         self.position, self.epoch, self.batch = self._before
 
     @property
-    def reads_files(self) -> bool:
-        """Whether reading a block takes time that could be spent computing."""
-        return isinstance(self.source, Source) and self.source.on_disk
-
-    @property
     def column_bytes(self) -> int:
         """Up to which a column stays in memory: less where the rows themselves don't."""
-        return BESIDE_FILES_BYTES if self.reads_files else IN_MEMORY_BYTES
+        return BESIDE_FILES_BYTES if self.source.on_disk else IN_MEMORY_BYTES
 
     def read_ahead(self, stack: ExitStack) -> None:
         """Read files in a thread of their own, which ends with the stack."""
-        if self.reads_files:
-            self._reader = ReadAhead(self._replayable("a file"), self._bytes(self.block_rows), stack)
+        if self.source.on_disk:
+            source = self.source.require_replayable("reading ahead")
+            self._reader = ReadAhead(source, self._bytes(self.block_rows), stack)
 
     def rows_of(self, step: Round) -> int:
         """How many rows the round will read (what it asks for, on a stream)."""
@@ -74,9 +70,8 @@ class Cursor:
                 return n
             case Same():
                 return self.batch[1] - self.batch[0]
-            case All() if isinstance(self.source, Source):
-                return self.source.n_rows
-        return 0
+            case All():
+                return self.source.info.n_rows or 0
 
     def needs_check(self, block: Block) -> bool:
         """Whether these rows have not been checked for NaN yet."""
@@ -84,8 +79,8 @@ class Cursor:
 
     def finished(self, step: Round) -> None:
         """The round has read its rows without an error."""
-        if isinstance(self.source, Source) and step.needs_data and isinstance(step.rows, All):
-            self._checked = self.source.n_rows
+        if step.needs_data and isinstance(step.rows, All):
+            self._checked = self._n_rows()
         if isinstance(step.rows, Next) and step.needs_data:  # batches follow each other from row 0 on
             self._checked = max(self._checked, self.batch[1])
         self.seen = max(self.seen, self._checked, self.position)
@@ -131,7 +126,7 @@ class Cursor:
         if self._sample and np.array_equal(self._sample[0], ids):
             yield from self._sample[1]
             return
-        source, blocks = self._replayable("a sample of rows"), []
+        source, blocks = self.source.require_replayable("a sample of rows"), []
         for low, high in spans(0, len(ids), self.block_rows):
             block = ids[low:high], source.take(ids[low:high])
             if self._bytes(len(ids)) <= KEPT_BYTES:
@@ -141,25 +136,26 @@ class Cursor:
 
     def _advance(self, rows: Next) -> None:
         """Move the window of the stream on by one batch."""
-        if isinstance(self.source, StreamSource):
+        if not self.source.replayable:
             self.kept = self.source.pull(rows.n)
             n = 0 if self.kept is None else self.kept.n_rows
             self.batch = (self.position, self.position + n)
             self.position += n
             return
         self._held = {}
-        if self.position >= self.source.n_rows and rows.wrap:
+        n_rows = self._n_rows()
+        if self.position >= n_rows and rows.wrap:
             self.position, self.epoch = 0, self.epoch + 1
-        self.batch = (self.position, min(self.position + rows.n, self.source.n_rows))
+        self.batch = (self.position, min(self.position + rows.n, n_rows))
         self.position = self.batch[1]
 
     def _read(self, span: Span, step: Round) -> Table:
-        if isinstance(self.source, StreamSource):
+        if not self.source.replayable:
             if self.kept is None:
                 raise SourceError("the rows of a one-way stream are gone: nothing was read before")
             return self.kept.rows(slice(span[0] - self.batch[0], span[1] - self.batch[0]))
         if self._reader is None:
-            return self.source.read(*span)
+            return self.source.require_replayable("this fit").read(*span)
         if span not in self._held:
             table = self._reader.read(span, self._following(span, step))
             if not self._holds(step):
@@ -190,15 +186,7 @@ class Cursor:
         return chain(rest, spans(stop, min(stop + n, n_rows), self.block_rows))
 
     def _n_rows(self) -> int:
-        return self._replayable("a pass over all rows").n_rows
-
-    def _replayable(self, what: str) -> Source:
-        if isinstance(self.source, Source):
-            return self.source
-        raise SourceError(
-            f"X is a one-way stream, and this fit needs {what}: give an array, a file or a list of blocks, "
-            "or a parameter that makes the fit read each row once (batch_size)"
-        )
+        return self.source.require_replayable("a pass over all rows (which batch_size avoids)").n_rows
 
     @staticmethod
     def _block(

@@ -22,12 +22,11 @@ from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
-from altmin.engine.dask_source import DaskSource
 from altmin.engine.finite import check_finite
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
-from altmin.engine.sources import Table, clean_rows
+from altmin.engine.sources import Source, Table, clean_rows
 
 _TASKS_PER_WORKER = 8
 _TO_DRIVER = 64  # results of a round at most; more are summed by workers first
@@ -52,17 +51,15 @@ class DaskRounds:
         The grid.
     cursor : Cursor
         Which rows a round reads.
-    source : DaskSource
-        The data.
+    source : Source
+        The data; ``source.lazily`` says how a worker comes by its rows.
     client : distributed.Client
         The cluster.
     local : LocalRounds
         Runs samples (Take), which are small, on the driver.
     """
 
-    def __init__(
-        self, plan: Plan, cursor: Cursor, source: DaskSource, client: Any, local: LocalRounds
-    ) -> None:
+    def __init__(self, plan: Plan, cursor: Cursor, source: Source, client: Any, local: LocalRounds) -> None:
         self._plan, self._cursor, self._source, self._client = plan, cursor, source, client
         self._local = local
         # Fixed for the run: columns are kept by group, and a lost worker must not move their bounds.
@@ -156,12 +153,10 @@ class DaskRounds:
         number: int,
         watch: Watch,
     ) -> tuple[Stats, Columns]:
-        import dask
-
         client = self._client
         # A task rather than a broadcast: the scheduler makes it again where a worker took it along, while a
         # broadcast to a worker that has just died never ends.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 GiB"}):
+        with _large_graphs():
             shared = client.submit(_together, algorithm, state, step, pure=False)
         check = self._cursor.unchecked(span[1])
         groups = self._groups(*span)
@@ -245,12 +240,8 @@ class DaskRounds:
     def _part(self, low: int, high: int, step: Round) -> Any:
         """The rows of a task as a future on a worker; those of full passes stay there."""
         if (low, high) not in self._parts:
-            part = vars(self._source.table.rows(slice(low, high)))
-            lazy = {name: value for name, value in part.items() if value is not None}
-            names, arrays = list(lazy), [value.rechunk(value.shape) for value in lazy.values()]
-            futures = self._client.compute([array.to_delayed().ravel()[0] for array in arrays])
-            found = self._client.submit(_table, names, *futures, dtype=self._source.dtype.str, pure=False)
-            self._parts[low, high] = found
+            with _large_graphs():
+                self._parts[low, high] = self._client.compute(self._source.lazily(low, high))
         return self._parts[low, high]
 
 
@@ -289,7 +280,7 @@ def reduce_group(
     one_blas_thread()
     algorithm, state, step = aligned(shared[0]), aligned(shared[1]), shared[2]
     columns = {name: np.require(column, requirements="A") for name, column in columns.items()}
-    data = data and data.each(lambda part: np.require(part, requirements="A"))
+    data = data and data.each(lambda part: clean_rows(part, part.dtype))
     start, first, block_rows = place
     n_rows = data.n_rows if data is not None else len(next(iter(columns.values())))
     tree = Tree()
@@ -341,10 +332,11 @@ def _no_watch(share: float) -> None:
     pass
 
 
-def _table(names: list[str], *arrays: Any, dtype: str) -> Table:
-    return Table(**dict(zip(names, arrays, strict=True))).each(
-        lambda part: clean_rows(np.asarray(part), np.dtype(dtype))
-    )
+def _large_graphs() -> Any:
+    """A context without Dask's warning about data in task graphs: the scheduler can make such data again."""
+    import dask
+
+    return dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"})
 
 
 def _together(*parts: Any) -> tuple[Any, ...]:

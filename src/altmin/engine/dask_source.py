@@ -17,20 +17,36 @@ from altmin.engine.sources import Source, SourceError, Table, clean_rows, float_
 class DaskSource(Source):
     """A dask array, and what is aligned with it, as a table that can be read again."""
 
-    on_disk = True
+    on_workers = True
 
     def __init__(self, table: Table) -> None:
-        self.table = table
         self.dtype = float_dtype(table.X)
         self.pieces = [table]
         self.bounds = np.array([0, int(table.X.shape[0])])
 
     @property
+    def on_disk(self) -> bool:
+        """Rows are computed when they are asked for, which takes time."""
+        return True
+
+    def lazily(self, start: int, stop: int) -> Any:
+        """Rows start to stop as a ``dask.delayed`` table."""
+        import dask
+
+        part = vars(self.pieces[0].rows(slice(start, stop)))
+        lazy = {
+            name: value.rechunk(value.shape).to_delayed().ravel()[0]
+            for name, value in part.items()
+            if value is not None
+        }
+        return dask.delayed(_table, pure=False)(lazy, self.dtype.str)
+
+    @property
     def info(self) -> Info:
         """What algorithms may know before the first round."""
-        second = self.table.second
+        second = self.pieces[0].second
         return Info(
-            n_features=int(self.table.X.shape[1]),
+            n_features=int(self.pieces[0].X.shape[1]),
             dtype=self.dtype,
             n_rows=self.n_rows,
             second_features=0 if second is None else int(second.shape[1]),
@@ -38,11 +54,11 @@ class DaskSource(Source):
 
     def read(self, start: int, stop: int) -> Table:
         """Rows start to stop, computed."""
-        return self._compute(self.table.rows(slice(start, stop)))
+        return self._compute(self.pieces[0].rows(slice(start, stop)))
 
     def take(self, ids: NDArray[np.intp]) -> Table:
         """The rows with these numbers, computed."""
-        return self._compute(self.table.rows(ids))
+        return self._compute(self.pieces[0].rows(ids))
 
     def _compute(self, part: Table) -> Table:
         import dask
@@ -94,15 +110,15 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     return DaskSource(Table(X, lazy(y), lazy(weight), lazy(second)))
 
 
-def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
+def map_dask(call: Callable[[Block], Any], source: Source) -> Any:
     """Results of ``call`` for each chunk of rows, as a dask array that is computed when asked.
 
     Parameters
     ----------
     call : callable
         Block to array with as many rows.
-    source : DaskSource
-        The data.
+    source : Source
+        The data, on workers.
 
     Returns
     -------
@@ -111,7 +127,7 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
     """
     import dask.array as da
 
-    X = source.table.X.rechunk({1: -1})
+    X = source.pieces[0].X.rechunk({1: -1})
     shape = np.shape(call(Block(0, 0, np.zeros((1, X.shape[1]), source.dtype))))[1:]
     starts = np.concatenate([[0], np.cumsum(X.chunks[0])])
 
@@ -125,15 +141,15 @@ def map_dask(call: Callable[[Block], Any], source: DaskSource) -> Any:
     return da.map_blocks(apply, X, chunks=chunks, dtype=source.dtype, drop_axis=drop)
 
 
-def collect_dask(call: Callable[[Block], Any], source: DaskSource, block_rows: int, n_rows: int) -> list[Any]:
+def collect_dask(call: Callable[[Block], Any], source: Source, block_rows: int, n_rows: int) -> list[Any]:
     """Results of ``call`` for the blocks of the grid, computed where the rows are and brought here.
 
     Parameters
     ----------
     call : callable
         Block to array with as many rows.
-    source : DaskSource
-        The data.
+    source : Source
+        The data, on workers.
     block_rows : int
         Rows of a block.
     n_rows : int
@@ -148,26 +164,20 @@ def collect_dask(call: Callable[[Block], Any], source: DaskSource, block_rows: i
 
     task, shared = dask.delayed(_call_blocks, pure=False), dask.delayed(call, pure=False)
     on_workers = active_client() is not None
-    size = block_rows * max(int(np.median(source.table.X.chunks[0])) // block_rows, 1)
-    tasks = []
-    for low in range(0, n_rows, size):
-        part = source.table.rows(slice(low, min(low + size, n_rows)))
-        pieces = {
-            name: value.rechunk(value.shape).to_delayed().ravel()[0]
-            for name, value in vars(part).items()
-            if value is not None
-        }
-        tasks.append(task(shared, pieces, (low, block_rows), source.dtype.str, on_workers))
+    size = block_rows * max(int(np.median(source.pieces[0].X.chunks[0])) // block_rows, 1)
+    tasks = [
+        task(shared, source.lazily(low, min(low + size, n_rows)), (low, block_rows), on_workers)
+        for low in range(0, n_rows, size)
+    ]
     return [result for results in dask.compute(*tasks) for result in results]
 
 
 def _call_blocks(
-    call: Callable[[Block], Any], pieces: dict[str, Any], place: tuple[int, int], dtype: str, on_worker: bool
+    call: Callable[[Block], Any], table: Table, place: tuple[int, int], on_worker: bool
 ) -> list[Any]:
     if on_worker:
         one_blas_thread()
     start, block_rows = place
-    table = Table(**pieces).each(lambda part: clean_rows(np.asarray(part), np.dtype(dtype)))
     results = []
     for low in range(0, table.n_rows, block_rows):
         part = table.rows(slice(low, low + block_rows))
@@ -175,6 +185,10 @@ def _call_blocks(
         block = Block(index, start + low, part.X, part.y, part.weight, part.second)
         results.append(call(block))
     return results
+
+
+def _table(parts: dict[str, Any], dtype: str) -> Table:
+    return Table(**parts).each(lambda part: clean_rows(np.asarray(part), np.dtype(dtype)))
 
 
 def _from_delayed(blocks: Any) -> tuple[Any, ...]:

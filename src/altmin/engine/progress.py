@@ -11,8 +11,8 @@ from typing import Any, Protocol, TextIO
 class Progress(Protocol):
     """What the loop tells the outside."""
 
-    def begin(self, plan: str, max_iter: int) -> None:
-        """The fit starts."""
+    def begin(self, plan: str, max_iter: int | None) -> None:
+        """The fit starts; ``max_iter`` is None where nobody knows how many iterations there will be."""
 
     def round(self, name: str, share: float) -> None:
         """Part of the current round is done."""
@@ -27,7 +27,7 @@ class Progress(Protocol):
 class Silent:
     """Says nothing."""
 
-    def begin(self, plan: str, max_iter: int) -> None:
+    def begin(self, plan: str, max_iter: int | None) -> None:
         """Nothing."""
 
     def round(self, name: str, share: float) -> None:
@@ -54,10 +54,10 @@ class Line:
         self._every = every if self._live else 10.0
         self._shown = 0.0
         self._begun = 0.0
-        self._max_iter = 0
+        self._max_iter: int | None = 0
         self._text = ""
 
-    def begin(self, plan: str, max_iter: int) -> None:
+    def begin(self, plan: str, max_iter: int | None) -> None:
         """Print the plan."""
         self._begun = time.perf_counter()
         self._max_iter = max_iter
@@ -71,11 +71,14 @@ class Line:
     def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> bool:
         """Show the iteration's measures and the time that is left at most."""
         spent = time.perf_counter() - self._begun
-        left = spent / n_iter * (self._max_iter - n_iter)
+        count, left = str(n_iter), ""
+        if self._max_iter is not None:
+            count = f"{n_iter}/{self._max_iter}"
+            left = f", at most {spent / n_iter * (self._max_iter - n_iter):.0f} s left"
         numbers = "  ".join(
             f"{key} {value:.3g}" for key, value in measures.items() if isinstance(value, float)
         )
-        self._text = f"{n_iter}/{self._max_iter}  {numbers}  {spent:.0f} s, at most {left:.0f} s left"
+        self._text = f"{count}  {numbers}  {spent:.0f} s{left}"
         if time.perf_counter() - self._shown >= self._every:
             self._show(self._text)
         return False

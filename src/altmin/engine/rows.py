@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
-from altmin.engine.dask_source import DaskSource, collect_dask, map_dask
+from altmin.engine.dask_source import collect_dask, map_dask
 from altmin.engine.finite import check_finite
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
 from altmin.engine.reduce import map_in_order
-from altmin.engine.sources import AnySource, Source, StreamSource, Table
+from altmin.engine.sources import AnySource, Source, Table
 from altmin.engine.threads import one_thread
 
 
@@ -41,11 +41,12 @@ def map_rows(
     ndarray, csr_array, generator or dask array
         As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
-    if isinstance(source, DaskSource):
-        return map_dask(_checked(call, holes), source)
-    if isinstance(source, StreamSource):
+    if not source.replayable:
         return _results(_checked(call, holes), source, make_plan(source.info, n_jobs))
-    return collect_rows(call, source, n_jobs, holes=holes)
+    table = source.require_replayable("a table of results")
+    if source.on_workers:
+        return map_dask(_checked(call, holes), table)
+    return collect_rows(call, table, n_jobs, holes=holes)
 
 
 def collect_rows(
@@ -77,7 +78,7 @@ def collect_rows(
     """
     plan, call = make_plan(source.info, n_jobs), _checked(call, holes)
     n_rows = source.n_rows if n_rows is None else min(n_rows, source.n_rows)
-    if isinstance(source, DaskSource):
+    if source.on_workers:
         with one_thread():
             parts = collect_dask(call, source, plan.block_rows, n_rows)
     else:
@@ -97,21 +98,19 @@ def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows
     with ExitStack() as stack:
         stack.enter_context(one_thread())
         pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
-        if isinstance(source, StreamSource):
-            tables = _pulled(source, plan)
-        else:
-            tables = _read(source, plan, n_rows, stack)
+        tables = _read(source, plan, n_rows, stack) if source.replayable else _pulled(source, plan)
         for _, result in map_in_order(call, _blocks(tables), pool, plan.in_flight):
             yield result
 
 
-def _pulled(source: StreamSource, plan: Plan) -> Iterator[Table]:
+def _pulled(source: AnySource, plan: Plan) -> Iterator[Table]:
     while (table := source.pull(plan.block_rows)) is not None:
         yield table
 
 
-def _read(source: Source, plan: Plan, n_rows: int, stack: ExitStack) -> Iterator[Table]:
+def _read(given: AnySource, plan: Plan, n_rows: int, stack: ExitStack) -> Iterator[Table]:
     """Rows of a file are fetched ahead."""
+    source = given.require_replayable("a table of results")
     width = plan.n_features * plan.dtype.itemsize
     reader = ReadAhead(source, plan.block_rows * width, stack) if source.on_disk else None
     for span in spans(0, n_rows, plan.block_rows):

@@ -17,17 +17,14 @@ from typing import Any
 import numpy as np
 
 from altmin.contract import Algorithm, Done, Round, Same, State, Stats
+from altmin.engine.backends import choose_backend
 from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
 from altmin.engine.cursor import Cursor
-from altmin.engine.dask_client import active_client
-from altmin.engine.dask_rounds import DaskRounds
-from altmin.engine.dask_source import DaskSource
 from altmin.engine.interrupt import InterruptFlag, Stopped
-from altmin.engine.local import LocalRounds
 from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.progress import Progress, Silent
-from altmin.engine.sources import AnySource, Source, StreamSource
+from altmin.engine.sources import AnySource
 from altmin.engine.threads import one_thread
 
 
@@ -35,12 +32,12 @@ from altmin.engine.threads import one_thread
 class Settings:
     """What a user may change without changing the problem.
 
-    ``tol`` stops a fit whose ``change`` stayed below it for ``patience`` iterations running; 0 leaves
-    stopping to the algorithm. Without a ``seed`` one is drawn; a checkpoint remembers which. Batches
-    start at the row ``begin``.
+    Without ``max_iter`` the algorithm or the end of the data ends the fit. ``tol`` stops a fit whose
+    ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
+    Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
     """
 
-    max_iter: int = 100
+    max_iter: int | None = 100
     tol: float = 0.0
     patience: int = 3
     n_jobs: int | None = None
@@ -100,8 +97,7 @@ class _Run:
     ) -> None:
         self.algorithm, self.source, self.settings = algorithm, source, settings
         info = source.info
-        on_disk = isinstance(source, Source) and source.on_disk
-        self.plan = make_plan(info, settings.n_jobs, on_disk)
+        self.plan = make_plan(info, settings.n_jobs, source.on_disk)
         seed = fresh_seed() if settings.seed is None else settings.seed
         self.state = algorithm.init(info, seed) if state is None else state
         self.history: list[dict[str, Any]] = []
@@ -115,9 +111,8 @@ class _Run:
         with ExitStack() as stack:
             stack.enter_context(one_thread())
             stack.enter_context(self.flag)
-            self.rounds = self._backend(stack)
-            if isinstance(self.source, StreamSource):
-                self.source.watch = self.flag.check
+            self.rounds = choose_backend(self.plan, self.cursor, self.source, stack)
+            self.source.watch = self.flag.check
             self._open_checkpoint()
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
             done = self._iterate()
@@ -132,20 +127,13 @@ class _Run:
         cursor = self.cursor
         return Result(self.state, outcome, self.history, self.n_iter, cursor.seen, self.plan, cursor.position)
 
-    def _backend(self, stack: ExitStack) -> LocalRounds | DaskRounds:
-        """Where rounds run: on the active Dask client for a dask array, in threads here otherwise."""
-        local = LocalRounds(self.plan, self.cursor, stack)
-        if isinstance(self.source, DaskSource) and (client := active_client()) is not None:
-            return DaskRounds(self.plan, self.cursor, self.source, client, local)
-        return local
-
     def _iterate(self) -> Done:
         """Rounds until the algorithm, the stopping rule, the data or the user ends them."""
         while True:
             step = self.algorithm.next_round(self.state)
             if isinstance(step, Done):
                 return step
-            if self.n_iter >= self.settings.max_iter:
+            if self.settings.max_iter is not None and self.n_iter >= self.settings.max_iter:
                 return Done("max_iter")
             if self.checkpoint and self.checkpoint.due and self.n_rounds and self._resumable(step):
                 self.checkpoint.write(self._saved(), self.rounds.columns)
@@ -168,8 +156,7 @@ class _Run:
 
     def _resumable(self, step: Round | Done) -> bool:
         """Whether the round could be run after a resume: a stream's last rows can't be seen again."""
-        one_way = isinstance(self.source, StreamSource)
-        return not (one_way and isinstance(step, Round) and isinstance(step.rows, Same))
+        return self.source.replayable or isinstance(step, Done) or not isinstance(step.rows, Same)
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; the stopping rule of every algorithm."""

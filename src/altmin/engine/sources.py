@@ -1,9 +1,9 @@
 """Sources: whatever the user brought, read as rows on the plan's grid.
 
-A source knows its shape, dtype, whether it can be read again, and a fingerprint. ``read(i, j)``
-gives rows i to j of X with the y, weights and second X that belong to them; ``take(ids)`` gathers
-rows. A one-way stream has ``pull(n)`` instead. Any cut of the input is re-blocked to the same grid,
-so how the data were cut leaves no trace in the result.
+A source knows its shape, dtype, what it can do, and a fingerprint. ``read(i, j)`` gives rows i to j of
+X with the y, weights and second X that belong to them; ``take(ids)`` gathers rows. A one-way stream
+has ``pull(n)`` instead. Any cut of the input is re-blocked to the same grid, so how the data were cut
+leaves no trace in the result. Where rounds run is no business of a source: see ``backends.py``.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -55,7 +55,57 @@ class Table:
         return self.each(lambda part: part[index])
 
 
-class Source:
+class AnySource:
+    """What every source says of itself; code asks these questions instead of testing for a class.
+
+    ``replayable``: rows can be read again, in any order. ``on_workers``: the rows live on the workers of
+    a Dask cluster.
+    """
+
+    replayable = False
+    on_workers = False
+    dtype: np.dtype[Any]
+    watch: Callable[[], None]
+
+    @property
+    def info(self) -> Info:
+        """What algorithms may know before the first round."""
+        raise NotImplementedError
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether reading a block takes time that could be spent computing."""
+        return False
+
+    def fingerprint(self) -> str:
+        """What tells these data from others."""
+        raise NotImplementedError
+
+    def require_replayable(self, what: str) -> Source:
+        """The source itself, for a caller who has to read rows again; a stream is refused.
+
+        Parameters
+        ----------
+        what : str
+            Who needs it, as the subject of the error message: "the full guarantee".
+        """
+        raise SourceError(
+            f"X is a one-way stream, and {what} needs data that can be read again: give an array, a file "
+            "or a list of blocks"
+        )
+
+    def pull(self, n: int) -> Table | None:
+        """The next n rows of a stream (fewer at its end), or None where nothing is left."""
+        raise NotImplementedError
+
+    def push_back(self, rows: Table) -> None:
+        """Put rows that were pulled but not used in front of what comes next."""
+
+    def resume(self, position: int) -> None:
+        """Go on after so many rows; a table needs no telling."""
+
+
+class Source(AnySource):
     """Row blocks of any heights that can be read again, in any order, as if they were one table."""
 
     replayable = True
@@ -89,6 +139,26 @@ class Source:
     def on_disk(self) -> bool:
         """Whether rows come from a file: reading ahead pays then."""
         return isinstance(self.pieces[0].X, RowReader)
+
+    def require_replayable(self, what: str) -> Source:
+        """The source itself."""
+        return self
+
+    def cut(self, start: int, stop: int) -> Source:
+        """Rows start to stop as a source that another process can be sent: files stay where they are."""
+        first = int(np.searchsorted(self.bounds, start, side="right")) - 1
+        last = int(np.searchsorted(self.bounds, stop, side="left"))
+        parts = []
+        for number in range(first, last):
+            low, high = int(self.bounds[number]), int(self.bounds[number + 1])
+            parts.append(_cut(self.pieces[number], slice(max(start - low, 0), min(stop, high) - low)))
+        return Source(parts, self.dtype)
+
+    def lazily(self, start: int, stop: int) -> Any:
+        """Rows start to stop as a ``dask.delayed`` table, read by the worker that needs them."""
+        import dask
+
+        return dask.delayed(_read_whole, pure=False)(self.cut(start, stop))
 
     def read(self, start: int, stop: int) -> Table:
         """Rows start to stop, in the source's dtype, C-contiguous or CSR."""
@@ -130,15 +200,13 @@ class Source:
         return clean_rows(part, self.dtype)
 
 
-class StreamSource:
+class StreamSource(AnySource):
     """A one-way iterator of blocks: each row is seen once.
 
     Blocks are 2-D arrays, or tuples (X, y) or (X, y, weight). ``pull(n)`` gives the next n rows
     whatever the heights of the blocks; what is left of a block waits for the next call. A queue is
     read until it gives None. ``watch`` is called while a queue is empty, and may raise.
     """
-
-    replayable = False
 
     def __init__(self, blocks: Any) -> None:
         self.watch: Callable[[], None] = lambda: None
@@ -149,13 +217,13 @@ class StreamSource:
         if first is None:
             raise SourceError("X is an empty iterable: it gave no block of rows")
         self.dtype = float_dtype(first.X)
-        self.info = Info(
-            n_features=int(first.X.shape[1]),
-            dtype=self.dtype,
-            sparse=sp.issparse(first.X),
-            replayable=False,
-        )
         self._waiting = [first]
+        self._info = Info(int(first.X.shape[1]), self.dtype, sparse=sp.issparse(first.X), replayable=False)
+
+    @property
+    def info(self) -> Info:
+        """What the first block says."""
+        return self._info
 
     def pull(self, n: int) -> Table | None:
         """The next n rows (fewer at the end), or None where nothing is left."""
@@ -222,9 +290,6 @@ class StreamSource:
         return None
 
 
-AnySource: TypeAlias = Source | StreamSource
-
-
 def open_source(
     X: Any,
     y: NDArray[Any] | None = None,
@@ -250,22 +315,9 @@ def open_source(
         With float32 or float64 rows: float32 stays, everything else becomes float64.
     """
     if isinstance(X, str | Path):
-        try:
-            X = open_tables(Path(X))
-        except TableError as error:
-            raise SourceError(str(error)) from error
+        X = _open_path(Path(X))
     if is_block_list(X):
-        pieces = [piece for piece in map(_as_table, X) if piece.n_rows]
-        if not pieces:
-            raise SourceError("X is a list of blocks without a single row")
-        bounds = np.cumsum([0] + [piece.n_rows for piece in pieces])
-        aligned = Table(np.empty((bounds[-1], 0)), y, weight, second)
-        if y is not None or weight is not None or second is not None:
-            cuts = [aligned.rows(slice(i, j)) for i, j in pairwise(bounds)]
-            pieces = [
-                Table(piece.X, cut.y, cut.weight, cut.second) for piece, cut in zip(pieces, cuts, strict=True)
-            ]
-        return Source(pieces, float_dtype(pieces[0].X))
+        return _open_blocks(X, Table(None, y, weight, second))
     if hasattr(X, "shape"):
         X = _tidy(X)
         table = Table(X, y, weight, None if second is None else _tidy(second))
@@ -273,6 +325,25 @@ def open_source(
     if isinstance(X, Iterable) or is_queue(X):
         return StreamSource(X)
     raise SourceError(f"X: a {type(X).__name__} is neither an array, a path, nor an iterable of blocks")
+
+
+def _open_path(path: Path) -> list[Any]:
+    try:
+        return open_tables(path)
+    except TableError as error:
+        raise SourceError(str(error)) from error
+
+
+def _open_blocks(blocks: Iterable[Any], aligned: Table) -> Source:
+    """A list of blocks; what is aligned with all of them is cut as they are."""
+    pieces = [piece for piece in map(_as_table, blocks) if piece.n_rows]
+    if not pieces:
+        raise SourceError("X is a list of blocks without a single row")
+    bounds = np.cumsum([0] + [piece.n_rows for piece in pieces])
+    if any(part is not None for part in (aligned.y, aligned.weight, aligned.second)):
+        cuts = [aligned.rows(slice(i, j)) for i, j in pairwise(bounds)]
+        pieces = [replace(cut, X=piece.X) for piece, cut in zip(pieces, cuts, strict=True)]
+    return Source(pieces, float_dtype(pieces[0].X))
 
 
 def is_queue(X: Any) -> bool:
@@ -315,12 +386,24 @@ def clean_rows(part: Any, dtype: np.dtype[Any]) -> Any:
         part = part.astype(dtype, copy=False)
         if not part.has_sorted_indices:
             part = part.sorted_indices()
-        return part
+        arrays = (part.data, part.indices, part.indptr)
+        if all(array.flags.aligned for array in arrays):
+            return part
+        return sp.csr_array(tuple(np.require(array, requirements="A") for array in arrays), part.shape)
     if part.ndim == 1 and part.dtype.kind not in "fiub":
         return part
     # Also aligned: rows that came over a wire or from an odd offset of a file needn't be, and NumPy
     # multiplies such arrays by another routine.
     return np.require(part, dtype, ["C", "A"])
+
+
+def _cut(table: Table, rows: slice) -> Table:
+    """Rows of a table; those of a file aren't read before they are asked for."""
+    return table.each(lambda part: part.window(rows) if isinstance(part, RowReader) else part[rows])
+
+
+def _read_whole(source: Source) -> Table:
+    return source.read(0, source.n_rows)
 
 
 def _stack(parts: list[Table]) -> Table:

@@ -27,7 +27,6 @@ from altmin.engine import (
     Result,
     Settings,
     Source,
-    StreamSource,
     make_progress,
     map_rows,
     open_source,
@@ -80,10 +79,9 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            if isinstance(source, Source):
-                for name, values in (("y", y), ("sample_weight", sample_weight)):
-                    if values is not None:
-                        _aligned(name, values, source.n_rows)
+            for name, values in (("y", y), ("sample_weight", sample_weight)):
+                if values is not None and source.info.n_rows is not None:
+                    _aligned(name, values, source.info.n_rows)
             return source
         X = validate_data(
             self,
@@ -103,7 +101,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
     @staticmethod
     def _open_lazily(X: Any, y: Any, sample_weight: Any) -> AnySource | None:
         """A source that is read piece by piece, or None where X is an array, a frame or sparse."""
-        if isinstance(X, Source | StreamSource):
+        if isinstance(X, AnySource):
             return X
         if is_dask(X):
             return open_dask(X, y, sample_weight)
@@ -171,9 +169,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         check_is_fitted(self)
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
-        source = self._open_again(X, y, sample_weight)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: guarantee needs data that can be read again")
+        source = self._open_again(X, y, sample_weight).require_replayable("guarantee")
         if sample_weight is not None:
             source = source.subset(np.flatnonzero(np.asarray(sample_weight) > 0))
         with warnings.catch_warnings():

@@ -29,7 +29,7 @@ class CallbackProgress:
         self._estimator, self._inner = estimator, inner
         self._root: Any = None
 
-    def begin(self, plan: str, max_iter: int) -> None:
+    def begin(self, plan: str, max_iter: int | None) -> None:
         """The fit starts."""
         self._root = self._estimator._init_callback_context(max_subtasks=max_iter)
         self._root.call_on_fit_task_begin(estimator=self._estimator)

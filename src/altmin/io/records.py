@@ -1,54 +1,72 @@
 """Records: frozen dataclasses that can be written to a file and read back without running code.
 
 ``flatten`` turns a tree of records, dicts, tuples, scalars and arrays into JSON plus a list of
-arrays; ``restore`` is its inverse. Only classes marked with ``@record`` are ever rebuilt, by name
+arrays; ``restore`` is its inverse. Only classes marked with ``@record`` are ever rebuilt, by tag
 from a registry, so a file cannot make the reader import or call anything.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, TypeVar, dataclass_transform
+from collections.abc import Callable
+from typing import Any, TypeVar, dataclass_transform, overload
 
 import numpy as np
 import scipy.sparse as sp
 
 T = TypeVar("T")
 _REGISTRY: dict[str, type] = {}
+_TAGS: dict[type, str] = {}
 _PLAIN = (str, int, float, bool, type(None))
 
 
+@overload
+def record(cls: type[T], *, tag: str | None = None) -> type[T]: ...
+
+
+@overload
+def record(cls: None = None, *, tag: str | None = None) -> Callable[[type[T]], type[T]]: ...
+
+
 @dataclass_transform(frozen_default=True)
-def record(cls: type[T]) -> type[T]:
+def record(cls: Any = None, *, tag: str | None = None) -> Any:
     """Make a frozen dataclass that checkpoints and model files can hold.
 
     Parameters
     ----------
     cls : type
         A class with annotated fields.
+    tag : str, optional
+        What files call it; by default its own name. A class that is renamed keeps its old tag, so that
+        files written before are still read. Moving a class to another module changes nothing.
 
     Returns
     -------
     type
-        The dataclass, known to :func:`restore` by its module and name.
+        The dataclass, known to :func:`restore` by its tag.
     """
+    if cls is None:
+        return lambda found: record(found, tag=tag)
     made = dataclasses.dataclass(frozen=True)(cls)
-    _REGISTRY[_name(made)] = made
+    home = f"{made.__module__}.{made.__qualname__}"
+    # Classes of other packages are known by their full name, so that they can't take one of ours.
+    tag = tag or (made.__qualname__ if made.__module__.startswith("altmin.") else home)
+    known = _REGISTRY.get(tag)
+    if known is not None and f"{known.__module__}.{known.__qualname__}" != home:
+        raise TypeError(
+            f"two records are tagged {tag!r}: {known.__module__}.{known.__qualname__} and {home}; "
+            "give one of them a tag of its own with @record(tag=...)"
+        )
+    _REGISTRY[tag], _TAGS[made] = made, tag
     return made
 
 
-def _name(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
-
-
 def _find(name: str) -> type:
-    """The record type of a file's name; one that moved to another module since is known by its own name."""
-    if name in _REGISTRY:
-        return _REGISTRY[name]
-    moved = [cls for cls in _REGISTRY.values() if cls.__qualname__ == name.rpartition(".")[2]]
-    if len(moved) != 1 or not name.startswith("altmin."):
+    """The record type of a tag; files of the first versions hold the full name of a class instead."""
+    tag = name if name in _REGISTRY else name.rpartition(".")[2] if name.startswith("altmin.") else name
+    if tag not in _REGISTRY:
         raise ValueError(f"unknown record type {name!r}")
-    return moved[0]
+    return _REGISTRY[tag]
 
 
 def flatten(tree: Any) -> tuple[Any, list[np.ndarray]]:
@@ -73,36 +91,42 @@ def flatten(tree: Any) -> tuple[Any, list[np.ndarray]]:
 
 def _flatten(node: Any, arrays: list[np.ndarray]) -> Any:
     # Functions of the module: one inside another that calls itself would keep the arrays alive.
-    def store(array: np.ndarray) -> int:
-        arrays.append(array)
-        return len(arrays) - 1
-
-    if isinstance(node, np.generic):
-        return {"$": "scalar", "array": store(np.asarray(node))}
+    if isinstance(node, np.generic | np.ndarray) or sp.issparse(node):
+        return _flatten_array(node, arrays)
     if isinstance(node, float) and not np.isfinite(node):
         return {"$": "float", "value": repr(node)}
     if isinstance(node, _PLAIN):
         return node
-    if isinstance(node, np.ndarray):
-        if node.dtype == object:
-            raise TypeError("an array of Python objects cannot be stored without pickle")
-        return {"$": "array", "array": store(node)}
-    if sp.issparse(node):
-        csr = sp.csr_array(node)
-        parts = [store(part) for part in (csr.data, csr.indices, csr.indptr)]
-        return {"$": "csr", "arrays": parts, "shape": list(csr.shape)}
-    if dataclasses.is_dataclass(node) and _name(type(node)) in _REGISTRY:
+    if type(node) in _TAGS:
         fields = {f.name: _flatten(getattr(node, f.name), arrays) for f in dataclasses.fields(node)}
-        return {"$": "record", "type": _name(type(node)), "fields": fields}
+        return {"$": "record", "type": _TAGS[type(node)], "fields": fields}
+    return _flatten_group(node, arrays)
+
+
+def _flatten_group(node: Any, arrays: list[np.ndarray]) -> Any:
+    """A tuple, a list or a dict."""
     if isinstance(node, tuple):
         return {"$": "tuple", "items": [_flatten(item, arrays) for item in node]}
     if isinstance(node, list):
         return [_flatten(item, arrays) for item in node]
-    if isinstance(node, dict):
-        if not all(isinstance(key, str) for key in node):
-            raise TypeError("only dicts with string keys can be stored")
-        return {"$": "dict", "items": {key: _flatten(value, arrays) for key, value in node.items()}}
-    raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
+    if not isinstance(node, dict):
+        raise TypeError(f"a {type(node).__name__} cannot be stored in a file of altmin")
+    if not all(isinstance(key, str) for key in node):
+        raise TypeError("only dicts with string keys can be stored")
+    return {"$": "dict", "items": {key: _flatten(value, arrays) for key, value in node.items()}}
+
+
+def _flatten_array(node: Any, arrays: list[np.ndarray]) -> dict[str, Any]:
+    """An array, a NumPy scalar or a sparse array: its numbers in the list of arrays."""
+    if sp.issparse(node):
+        csr = sp.csr_array(node)
+        first = len(arrays)
+        arrays.extend((csr.data, csr.indices, csr.indptr))
+        return {"$": "csr", "arrays": [first, first + 1, first + 2], "shape": list(csr.shape)}
+    if node.dtype == object:
+        raise TypeError("an array of Python objects cannot be stored without pickle")
+    arrays.append(np.asarray(node))
+    return {"$": "array" if isinstance(node, np.ndarray) else "scalar", "array": len(arrays) - 1}
 
 
 def restore(structure: Any, arrays: list[np.ndarray]) -> Any:

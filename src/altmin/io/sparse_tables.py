@@ -25,7 +25,7 @@ class SparseRows(RowReader):
     _lock: ClassVar[threading.Lock] = threading.Lock()
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
         try:
             with zipfile.ZipFile(path) as archive:
                 shape = np.lib.format.read_array(archive.open("shape.npy"), allow_pickle=False)
@@ -49,7 +49,7 @@ class SparseRows(RowReader):
             if id(self) not in self._held:
                 while len(self._held) >= _PIECES_IN_MEMORY:
                     self._held.popitem(last=False)
-                self._held[id(self)] = sp.csr_array(sp.load_npz(self._path))
+                self._held[id(self)] = sp.csr_array(sp.load_npz(self.path))
             self._held.move_to_end(id(self))
             return self._held[id(self)]
 

@@ -69,10 +69,15 @@ class RowReader:
     sparse = False
     shape: tuple[int, int]
     dtype: np.dtype[Any]
+    path: Path
 
     def rows(self, start: int, stop: int) -> NDArray[Any]:
         """Rows start to stop as a fresh array."""
         raise NotImplementedError
+
+    def window(self, rows: slice) -> FileWindow:
+        """Some consecutive rows as a table of their own, which another process can open."""
+        return FileWindow(self, rows)
 
     def __getitem__(self, index: slice | NDArray[np.intp]) -> NDArray[Any]:
         if isinstance(index, slice):
@@ -87,6 +92,28 @@ class RowReader:
             if len(run):
                 taken[run] = self.rows(int(ids[run[0]]), int(ids[run[-1]]) + 1)
         return taken
+
+
+class FileWindow(RowReader):
+    """Consecutive rows of a table on disk, known by its path: opened where and when rows are asked for."""
+
+    def __init__(self, table: RowReader, rows: slice) -> None:
+        start, stop, _ = rows.indices(table.shape[0])
+        self.shape, self.dtype, self.sparse = (stop - start, table.shape[1]), table.dtype, table.sparse
+        self.path = table.path.absolute()
+        self._first, self._whole = start, table.shape
+
+    def rows(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows start to stop of the window."""
+        try:
+            (table,) = open_tables(self.path)
+        except TableError as error:
+            raise TableError(
+                f"{error}; a worker of the cluster reads it: put the file where all of them see it"
+            ) from error
+        if table.shape != self._whole:
+            raise TableError(f"X: {self.path} has the shape {table.shape} now, it had {self._whole}")
+        return table.rows(self._first + start, self._first + stop)
 
 
 def read_at(handle: int, out: NDArray[Any], place: int, path: Path) -> None:
@@ -112,7 +139,7 @@ class NpyRows(RowReader):
 
     def __init__(self, path: Path, offset: int, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype = shape, dtype
-        self._path = path
+        self.path = path
         self._handle = os.open(path, os.O_RDONLY)
         self._offset = offset
         self._buffers = Buffers()
@@ -127,7 +154,7 @@ class NpyRows(RowReader):
         """Rows start to stop, by positioned reads: threads don't get into each other's way."""
         out = self._buffers.empty((stop - start, self.shape[1]), self.dtype)
         place = self._offset + start * self.shape[1] * self.dtype.itemsize
-        read_at(self._handle, out, place, self._path)
+        read_at(self._handle, out, place, self.path)
         if self._beyond_memory:
             self._pass_on(out.nbytes)
         return out
@@ -149,7 +176,7 @@ class CompressedRows(RowReader):
 
     def __init__(self, path: Path, member: str, shape: tuple[int, int], dtype: np.dtype[Any]) -> None:
         self.shape, self.dtype = shape, dtype
-        self._path, self._member = path, member
+        self.path, self._member = path, member
         self._lock = threading.Lock()
         self._file: Any = None
         self._next = 0
@@ -159,7 +186,7 @@ class CompressedRows(RowReader):
         width = self.shape[1] * self.dtype.itemsize
         with self._lock:
             if self._file is None or start < self._next:
-                self._file = zipfile.ZipFile(self._path).open(self._member)  # noqa: SIM115 (stays open)
+                self._file = zipfile.ZipFile(self.path).open(self._member)  # noqa: SIM115 (stays open)
                 _read_header(self._file)
                 self._next = 0
             while self._next < start:
@@ -169,7 +196,7 @@ class CompressedRows(RowReader):
             data = self._file.read((stop - start) * width)
             self._next = stop
         if len(data) < (stop - start) * width:
-            raise TableError(f"X: {self._path} ends before row {stop}")
+            raise TableError(f"X: {self.path} ends before row {stop}")
         return np.frombuffer(data, self.dtype).reshape(stop - start, self.shape[1])
 
 
@@ -185,6 +212,7 @@ class ParquetRows(RowReader):
             self._file = pq.ParquetFile(path)
         except Exception as error:
             raise TableError(f"X: {path} is not a readable parquet file ({error})") from error
+        self.path = path
         groups = self._file.metadata.num_row_groups
         counts = [self._file.metadata.row_group(g).num_rows for g in range(groups)]
         self._bounds = np.concatenate([[0], np.cumsum(counts)]).astype(int)
@@ -302,13 +330,14 @@ def _open_zarr(path: Path) -> Any:
             f"(chunks=({array.chunks[0]}, {array.shape[1]}))",
             stacklevel=4,
         )
-    return ZarrRows(array)
+    return ZarrRows(path, array)
 
 
 class ZarrRows(RowReader):
     """Rows of a zarr array."""
 
-    def __init__(self, array: Any) -> None:
+    def __init__(self, path: Path, array: Any) -> None:
+        self.path = path
         self.shape, self.dtype = (int(array.shape[0]), int(array.shape[1])), np.dtype(array.dtype)
         self._array = array
 

@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
-# Large codes are counted in logarithmic bins from 1/2 to 4, 32 an octave: their quantile to 2 %. Bins are
+# Large codes are counted in logarithmic bins from 1/2 to 4, 32 per octave: their quantile to 2 %. Bins are
 # centred on powers of 2^(1/32), so that a code of exactly 1 is never at an edge that rounding could cross.
 OCTAVES, BINS_AN_OCTAVE = 3, 32
 N_BINS = OCTAVES * BINS_AN_OCTAVE
+
+
+@compiled
+def count_large(z, w, counts):  # type: ignore[no-untyped-def] # numba
+    """Add a row of weight w to the logarithmic bins of its large codes."""
+    for i in range(z.shape[0]):
+        if z[i] > 0.5:
+            place = int((math.log2(z[i]) + 1.0) * BINS_AN_OCTAVE + 0.5)
+            counts[i, min(place, N_BINS - 1)] += w
 
 
 @compiled
@@ -29,11 +38,7 @@ def sweep_rows(  # type: ignore[no-untyped-def] # numba
             low += Z[r, i] < cut[i]
             large += Z[r, i] > 0.5
         if counting and large and w > 0.0:
-            for i in range(D):
-                z = Z[r, i]
-                if z > 0.5:
-                    place = int((math.log2(z) + 1.0) * BINS_AN_OCTAVE + 0.5)
-                    counts[i, min(place, N_BINS - 1)] += w
+            count_large(Z[r], w, counts)
         totals[0] += w
         totals[1] += w if low else 0.0
         use = 1.0 if w > 0.0 and not (low and trimming) else 0.0
@@ -97,7 +102,7 @@ def sweep(
 def upper_quantile(
     counts: NDArray[Any], total: float, largest: NDArray[Any], share: float = 0.001
 ) -> NDArray[Any]:
-    """The values that a ``share`` of the codes exceeds, one a component.
+    """The values that a ``share`` of the codes exceeds, one per component.
 
     Parameters
     ----------

@@ -18,11 +18,7 @@ def solve_rows(G, H, R, X):  # type: ignore[no-untyped-def] # numba
     n, D = H.shape
     L = np.empty((D, D))
     for r in range(n):
-        place = 0
-        for i in range(D):
-            for j in range(i, D):
-                L[j, i] = G[r, place] + R[j, i]
-                place += 1
+        _unpack_lower(G[r], R, L)
         for i in range(D):
             pivot = L[i, i]
             smallest = 1e-14 * pivot
@@ -48,6 +44,16 @@ def solve_rows(G, H, R, X):  # type: ignore[no-untyped-def] # numba
             for k in range(i + 1, D):
                 s -= L[k, i] * X[r, k]
             X[r, i] = s / L[i, i]
+
+
+@compiled
+def _unpack_lower(packed, R, L):  # type: ignore[no-untyped-def] # numba
+    """Lower triangle of the packed matrix plus R."""
+    place = 0
+    for i in range(L.shape[0]):
+        for j in range(i, L.shape[0]):
+            L[j, i] = packed[place] + R[j, i]
+            place += 1
 
 
 @compiled

@@ -145,22 +145,10 @@ def pursue_masked(
     score, alpha = np.zeros(K + 31, dtype), np.empty(K, dtype)
     rho, size = np.empty(K, dtype), np.empty(K, dtype)
     for row in range(X.shape[0]):
-        n_seen = 0
-        for t in range(n):
-            if mask[row, t]:
-                seen[n_seen] = D[t]
-                x[n_seen] = X[row, t]
-                n_seen += 1
+        n_seen = _observe(X[row], mask[row], D, pivot, x, seen, rho, size)
         energy = _dot(x, x, n_seen)
         alpha[:] = 0
         _add_rows(alpha, seen, x, n_seen)
-        rho[:] = 0
-        for t in range(n_seen):
-            for k in range(K):
-                rho[k] += seen[t, k] * seen[t, k]
-        for k in range(K):
-            rho[k] = rho[k] if rho[k] > pivot else np.inf  # nothing of the atom shows on the mask
-            size[k] = rho[k]
         floor = noise * noise * energy
         j = 0
         while j < min(L, n_seen) and energy > tols[row]:
@@ -193,6 +181,27 @@ def pursue_masked(
             j += 1
         _solve(R, z, j, codes[row])
         counts[row] = j
+
+
+@compiled
+def _observe(
+    row: Array, mask: Array, D: Array, pivot: float, x: Array, seen: Array, rho: Array, size: Array
+) -> int:
+    """Gather the observed entries of a signal and of the atoms, and the atoms' energies there."""
+    n_seen = 0
+    for t in range(row.shape[0]):
+        if mask[t]:
+            seen[n_seen] = D[t]
+            x[n_seen] = row[t]
+            n_seen += 1
+    rho[:] = 0
+    for t in range(n_seen):
+        for k in range(rho.shape[0]):
+            rho[k] += seen[t, k] * seen[t, k]
+    for k in range(rho.shape[0]):
+        rho[k] = rho[k] if rho[k] > pivot else np.inf  # nothing of the atom shows on the mask
+        size[k] = rho[k]
+    return n_seen
 
 
 @compiled

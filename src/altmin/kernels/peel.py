@@ -65,7 +65,7 @@ def peel_rows(X, Z, D, gram, first, threshold, atoms, codes, counts):
     step, matching pursuit, breaks Lemma 11). The normal equations are solved by a Cholesky factor that
     grows with the support; an atom inside its span to a third of the digits is passed over.
     """
-    n, d = X.shape
+    n = X.shape[0]
     cap = atoms.shape[1]
     L, rhs, y = np.empty((cap, cap)), np.empty(cap), np.empty(cap)
     for i in range(n):
@@ -74,18 +74,13 @@ def peel_rows(X, Z, D, gram, first, threshold, atoms, codes, counts):
         for a in range(first, D.shape[0]):
             if k == cap:
                 break
-            g = 0.0
-            for f in range(d):
-                g += z[f] * D[a, f]
+            g = _dot(z, D[a])
             if g * g < threshold or g == 0.0:
                 continue
             atoms[i, k] = a
             singular = False
             for t in range(ready, k + 1):
-                r = 0.0
-                for f in range(d):
-                    r += x[f] * D[atoms[i, t], f]
-                rhs[t] = r
+                rhs[t] = _dot(x, D[atoms[i, t]])
                 for s in range(t + 1):
                     v = gram[atoms[i, t], atoms[i, s]] + 0.0
                     for u in range(s):
@@ -110,10 +105,24 @@ def peel_rows(X, Z, D, gram, first, threshold, atoms, codes, counts):
                 for u in range(t + 1, k):
                     v -= L[u, t] * codes[i, u]
                 codes[i, t] = v / L[t, t]
-            for f in range(d):
-                z[f] = x[f]
-            for t in range(k):
-                c = codes[i, t]
-                for f in range(d):
-                    z[f] -= c * D[atoms[i, t], f]
+            z[:] = x
+            _subtract(z, D, atoms[i], codes[i], k)
         counts[i] = k
+
+
+@compiled
+def _subtract(z, D, chosen, codes, k):
+    """Take k coded atoms out of z."""
+    for t in range(k):
+        c = codes[t]
+        for f in range(z.shape[0]):
+            z[f] -= c * D[chosen[t], f]
+
+
+@compiled
+def _dot(x, y):
+    """Inner product in float64."""
+    total = 0.0
+    for f in range(x.shape[0]):
+        total += x[f] * y[f]
+    return total

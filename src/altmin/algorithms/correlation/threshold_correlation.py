@@ -132,14 +132,8 @@ def threshold_correlation(
     >>> bool(found.value >= 50 * .1), bool(found.beta > .99)
     (True, True)
     """
+    _check_options(tau, relax, method, delta)
     V, w = _validated(V, sample_weight)
-    for name, number, low, high in (("relax", relax, 0, 1), ("delta", delta, 0, 1)):
-        if not isinstance(number, Real) or not low < number < high:
-            raise ValueError(f"{name}={number!r}: a number between {low} and {high}, exclusive, is needed")
-    if not isinstance(tau, Real) or not 0 <= tau < np.inf:
-        raise ValueError(f"tau={tau!r}: a finite number that isn't negative is needed")
-    if method not in ("auto", "exact", "sampled"):
-        raise ValueError(f"method={method!r}: 'auto', 'exact' or 'sampled' is needed")
     norms2 = np.einsum("ij,ij->i", V, V, dtype=np.float64)
     longest = float(norms2.max(where=w > 0, initial=0.0))
     if tau == 0 or longest == 0:
@@ -160,10 +154,7 @@ def threshold_correlation(
         candidates, n_candidates, proven = _sample(V, w, norms2, tau, threshold, relax, delta, rng)
         beta = beta / 2 if proven else 0.0
     objective = _Objective(V, w, threshold)
-    found = [(objective.value(c), c) for c in candidates]
-    if refine:
-        found += [refine_direction(objective, c, level) for _, c in found for level in (threshold, tau)]
-    value, vector = max(found, key=lambda pair: pair[0])
+    value, vector = _best_direction(objective, candidates, (threshold, tau) if refine else ())
     certified = value / bound if bound > 0 else 1.0
     return ThresholdCorrelation(
         vector=vector.astype(V.dtype),
@@ -191,6 +182,15 @@ class _Objective:
     def value(self, x: NDArray[Any]) -> float:
         g, hit = self.above(x)
         return float(np.sum(self.w[hit] * np.square(g[hit], dtype=np.float64)))
+
+
+def _best_direction(
+    objective: _Objective, candidates: NDArray[Any], levels: tuple[float, ...]
+) -> tuple[float, NDArray[Any]]:
+    """The best of the candidates and of their refinements at these levels, with its value."""
+    found = [(objective.value(c), c) for c in candidates]
+    found += [refine_direction(objective, c, level) for _, c in found for level in levels]
+    return max(found, key=lambda pair: pair[0])
 
 
 def refine_direction(objective: _Objective, start: NDArray[Any], level: float) -> tuple[float, NDArray[Any]]:
@@ -286,6 +286,16 @@ def _top_eigenvalue(V: NDArray[Any], w: NDArray[Any]) -> float:
 def _unit(rows: NDArray[Any]) -> NDArray[Any]:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+
+
+def _check_options(tau: float, relax: float, method: str, delta: float) -> None:
+    for name, number in (("relax", relax), ("delta", delta)):
+        if not isinstance(number, Real) or not 0 < float(number) < 1:
+            raise ValueError(f"{name}={number!r}: a number between 0 and 1, exclusive, is needed")
+    if not isinstance(tau, Real) or not 0 <= float(tau) < np.inf:
+        raise ValueError(f"tau={tau!r}: a finite number that isn't negative is needed")
+    if method not in ("auto", "exact", "sampled"):
+        raise ValueError(f"method={method!r}: 'auto', 'exact' or 'sampled' is needed")
 
 
 def _validated(V: ArrayLike, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], NDArray[Any]]:

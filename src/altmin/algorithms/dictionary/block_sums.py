@@ -6,13 +6,14 @@ vanish, and results scale exactly with the data. Rows are samples: codes are ``Z
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from altmin.contract import Block, Concat, Max, Stats, Take
+from altmin.contract import Block, Concat, Max, Round, Stats, Take, record
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, keep_large, magnitude_histogram
@@ -119,10 +120,21 @@ def sample_map(algorithm: Any, state: Any, block: Block) -> Stats:
     return {"codes": Concat(times(block.X, state.decoder))}
 
 
-def evidence_rows(n_rows: int, n_components: int) -> Take:
-    """Rows for the guarantee, evenly over the data: enough to see a span of all atoms."""
-    n = min(n_rows, max(1000, 12 * n_components))
-    return Take(np.unique(np.linspace(0, n_rows - 1, n).astype(np.intp)))
+def with_residual(state: Any, stats: Stats) -> Any:
+    """After :func:`residual_map`, the round of :func:`evidence_round` closes a fit."""
+    names = ("residual", "total", "counts", "squares")
+    return replace(state, phase="evidence", **{name: stats[name] for name in names})
+
+
+def evidence_round(state: Any) -> Round:
+    """Codes of rows evenly over the data, for the guarantee: enough to see a span of all atoms."""
+    n = min(state.n_rows, max(1000, 12 * len(state.atoms)))
+    rows = Take(np.unique(np.linspace(0, state.n_rows - 1, n).astype(np.intp)))
+    return Round(sample_map, rows=rows, name="evidence", then=_with_sample)
+
+
+def _with_sample(state: Any, stats: Stats) -> Any:
+    return replace(state, phase="done", sample=stats["codes"].value)
 
 
 def noise_level(magnitudes: NDArray[Any], density: float) -> float:
@@ -174,8 +186,17 @@ def rms_change(step: NDArray[Any], covariance: NDArray[Any]) -> NDArray[Any]:
     return np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ covariance, step), 0.0))
 
 
-def whitening(covariance: NDArray[Any], n_components: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Preconditioner P (n, k) on the leading principal axes, and its pseudo-inverse (k, n).
+@record
+class Frame:
+    """Second moments of the data, a preconditioner P with P'CP = I, and the pseudo-inverse of P."""
+
+    covariance: Any = None  # (n, n)
+    whiten: Any = None  # (n, k): P
+    unwhiten: Any = None  # (k, n)
+
+
+def whitening(covariance: NDArray[Any], n_components: int) -> Frame:
+    """The frame of the leading principal axes.
 
     Any P with P'CP = I serves; principal axes also drop what lies outside the span of k atoms.
     """
@@ -188,7 +209,7 @@ def whitening(covariance: NDArray[Any], n_components: int) -> tuple[NDArray[Any]
             f"uses, or constant, duplicated or too few samples); use at most {rank} components"
         )
     root = np.sqrt(values[:n_components])
-    return axes[:, :n_components] / root, (axes[:, :n_components] * root).T
+    return Frame(covariance, axes[:, :n_components] / root, (axes[:, :n_components] * root).T)
 
 
 def least_squares_decoder(

@@ -3,7 +3,7 @@ r"""Complete dictionary learning (Liang, Zhang, Fattahi and Zhang 2022, Algorith
 .. math:: Y = X A, \qquad A \in \mathbb{R}^{k \times n} \text{ of full rank}, \quad X \text{ sparse}
 
 Rows are samples and atoms; the paper writes Y = A X with columns and k = n. The preconditioner P makes
-V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`dictionary_starts`).
+V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`rotations`).
 
 Where we differ from the paper, and why:
 
@@ -29,23 +29,23 @@ from numpy.typing import NDArray
 from altmin.algorithms.dictionary.block_sums import (
     WARM_END,
     WORST_CONDITION,
+    Frame,
     code_map,
     covariance_map,
-    evidence_rows,
+    evidence_round,
     extent_map,
     power_of_two,
     pursuit_map,
     residual_map,
-    sample_map,
     whitening,
+    with_residual,
 )
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
-    Candidate,
-    CompleteState,
     at,
     is_exact,
     is_loud,
+    newton_step,
     polish,
     pursue,
     refine,
@@ -55,7 +55,6 @@ from altmin.algorithms.dictionary.rotations import (
     PORTFOLIO,
     agree,
     contrast_map,
-    contrast_step,
     distinct_directions,
     mean_absolute,
     random_directions,
@@ -68,6 +67,72 @@ from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
 _START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
+
+
+@record
+class Candidate:
+    """A polished start: its decoder, thresholds, score (mean |z|, less is better), noise, exactness."""
+
+    W: Any
+    thresholds: Any
+    score: float
+    noise: float
+    exact: bool
+
+
+@record
+class Progress:
+    """Passes of the current phase, the last move of the decoder, the least one, and passes since then."""
+
+    passes: int = 0
+    change: float = 1.0
+    least_change: float = np.inf
+    waited: int = 0
+
+    def after(self, change: float) -> Progress:
+        """The progress after one more pass, which moved the decoder by ``change``."""
+        waited = 0 if change < 0.9 * self.least_change else self.waited + 1
+        return Progress(self.passes + 1, change, min(change, self.least_change), waited)
+
+
+@record
+class Search:
+    """Where the portfolio of starts is, and the best candidate so far."""
+
+    start: int = 0
+    kind: str = ""
+    tried: int = 0
+    agreeing: int = 0
+    rotation: Any = None  # (k, k): W of the current start, before its polish
+    suspects: Any = None  # (m, 2): pairs of atoms that may be mixed up
+    repairs: int = 0
+    best: Candidate | None = None
+
+
+@record
+class CompleteState:
+    """Phase, decoder, what the last pass measured, and where the search is (scaled units)."""
+
+    phase: str
+    decoder: Any  # (n, k): P W' / scale in the data's dtype, so codes are X @ decoder
+    seed: int
+    scale: float = 1.0
+    n_rows: int = 0
+    frame: Frame = Frame()
+    search: Search = Search()
+    progress: Progress = Progress()
+    W: Any = None  # (k, k): codes are V @ W.T
+    atoms: Any = None  # (k, n): inverse of the decoder
+    thresholds: Any = None  # (k,)
+    noise_gain: Any = None  # (k,): ||P w_i||, by which noise of the data enters a code
+    noise: float = 0.0
+    rows: int = 1  # of the last polish pass
+    counts: Any = None
+    squares: Any = None
+    converged: bool = False
+    residual: float = np.inf
+    total: float = 0.0
+    sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
 @record
@@ -90,85 +155,50 @@ class Complete:
 
     def next_round(self, state: CompleteState) -> Round | Done:
         """Scale, second moments, then starts and their polish, and at the end the residual."""
+        sample = self._sample(state)
         match state.phase:
             case "extent":
-                return Round(extent_map, name="scale")
+                return Round(extent_map, name="scale", then=self._scaled)
             case "covariance":
-                return Round(covariance_map, name="whiten")
-            case "contrast" | "bank":
-                return Round(contrast_map, rows=self._sample(state), name="start", iteration=True)
+                return Round(covariance_map, name="whiten", then=self._whitened)
+            case "contrast":
+                return Round(contrast_map, sample, name="start", iteration=True, then=self._contrasted)
+            case "bank":
+                return Round(contrast_map, sample, name="start", iteration=True, then=self._searched)
             case "pick":
-                return Round(spread_map, rows=self._sample(state), name="start")
+                return Round(spread_map, sample, name="start", then=self._picked)
             case "descent":
-                return Round(code_map, rows=self._sample(state), name="descent", iteration=True)
+                return Round(code_map, sample, name="descent", iteration=True, then=self._descended)
             case "polish":
-                return Round(code_map, rows=self._batch(), name="polish", iteration=True)
+                return Round(code_map, self._batch(), name="polish", iteration=True, then=self._polished)
             case "pairs":
-                return Round(support_map, rows=self._sample(state), name="pairs")
+                return Round(support_map, sample, name="pairs", then=self._suspected)
             case "ratios":
-                return Round(ratio_map, rows=self._sample(state), name="pairs")
+                return Round(ratio_map, sample, name="pairs", then=self._parted)
             case "judge":
-                return Round(spread_map, name="judge")
+                return Round(spread_map, name="judge", then=self._judged)
             case "pursuit":
-                return Round(pursuit_map, rows=self._batch(), name="pursuit", iteration=True)
+                return Round(pursuit_map, self._batch(), name="pursuit", iteration=True, then=pursue)
             case "residual":
-                return Round(residual_map, name="residual")
+                return Round(residual_map, name="residual", then=self._closed)
             case "evidence":
-                return Round(sample_map, rows=evidence_rows(state.n_rows, len(state.atoms)), name="evidence")
+                return evidence_round(state)
         if state.converged:
             return Done("converged")
         return Done(
             "stalled", "no start led to a dictionary under which the codes are sparse and agree with another"
         )
 
-    def update(self, state: CompleteState, stats: Stats) -> CompleteState:
-        """What follows from the sums of a round."""
-        match state.phase:
-            case "extent":
-                scale = power_of_two(stats["largest"].value)
-                return replace(state, phase="covariance", scale=scale, n_rows=stats["n_rows"])
-            case "covariance":
-                covariance = stats["covariance"] / state.n_rows
-                whiten, unwhiten = whitening(covariance, self.n_components)
-                state = replace(state, covariance=covariance, whiten=whiten, unwhiten=unwhiten)
-                return self._begin(state)
-            case "contrast":
-                return self._contrast(state, stats)
-            case "bank":
-                return self._search(state, stats)
-            case "pick":
-                n, seed = self.n_components, [state.seed, state.start, 1]
-                W = distinct_directions(state.W, mean_absolute(stats), n, seed)
-                return at(replace(state, phase="contrast", kind="huber 0.5", passes=0), W)
-            case "descent":
-                return self._descend(state, stats)
-            case "polish":
-                return self._polished(polish(state, stats, self.threshold))
-            case "pairs":
-                suspects = suspicious_pairs(stats["joint"], stats["n_rows"])
-                return replace(state, phase="ratios" if len(suspects) else "judge", suspects=suspects)
-            case "ratios":
-                return self._part(state, unmixed(state.W, state.suspects, stats["codes"].value))
-            case "judge":
-                return self._judged(state, float(np.mean(mean_absolute(stats))))
-            case "pursuit":
-                return pursue(state, stats)
-            case "evidence":
-                return replace(state, phase="done", sample=stats["codes"].value)
-        state = refine(state, stats)
-        names = ("residual", "total", "counts", "squares")
-        return replace(state, phase="evidence", **{name: stats[name] for name in names})
-
     def finish(self, state: CompleteState) -> CompleteState:
         """Take the best candidate, and close with one pass for its codes and residual."""
-        best = state.best
+        best = state.search.best
         if best is not None:
             state = replace(at(state, best.W), thresholds=best.thresholds, noise=best.noise)
         elif state.W is None or len(state.W) != self.n_components:
             raise ValueError("max_iter is too small: it ended before the first start was complete")
         elif state.thresholds is None:
             state = replace(state, thresholds=np.full(self.n_components, WARM_END))
-        atoms = np.linalg.solve(state.W.T, state.unwhiten)
+        atoms = np.linalg.solve(state.W.T, state.frame.unwhiten)
         return replace(state, phase="residual", atoms=atoms)
 
     def measure(self, state: CompleteState) -> Mapping[str, float]:
@@ -176,10 +206,10 @@ class Complete:
         polishing = state.phase in ("polish", "pairs", "judge", "pursuit", "accepted")
         counted = polishing and state.counts is not None
         return {
-            "change": state.change if polishing else max(state.change, 1.0),
+            "change": state.progress.change if polishing else max(state.progress.change, 1.0),
             "density": float(np.mean(state.counts)) / state.rows if counted else 1.0,
             "noise": state.noise * state.scale,
-            "start": float(state.tried),
+            "start": float(state.search.tried),
         }
 
     # --- rows -------------------------------------------------------------------------------------------
@@ -196,16 +226,25 @@ class Complete:
 
     # --- starts -----------------------------------------------------------------------------------------
 
+    def _scaled(self, state: CompleteState, stats: Stats) -> CompleteState:
+        scale = power_of_two(stats["largest"].value)
+        return replace(state, phase="covariance", scale=scale, n_rows=stats["n_rows"])
+
+    def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
+        frame = whitening(stats["covariance"] / state.n_rows, self.n_components)
+        return self._begin(replace(state, frame=frame))
+
     def _begin(self, state: CompleteState) -> CompleteState:
         """Set up the current start of the portfolio, or the user's own."""
-        n = self.n_components
+        n, search = self.n_components, state.search
         if self.start is not None:
-            atoms = self.start @ state.whiten
+            atoms = self.start @ state.frame.whiten
             W = np.linalg.inv(unit_rows(atoms, atoms)).T
-            return self._to_polish(replace(state, kind="given", tried=1), W)
-        kind, seed = self.portfolio[state.start], [state.seed, state.start]
+            return self._to_polish(replace(state, search=replace(search, kind="given", tried=1)), W)
+        kind, seed = self.portfolio[search.start], [state.seed, search.start]
         name, _, number = kind.partition(" ")
-        state = replace(state, kind=kind, passes=0, tried=state.tried + 1, change=1.0, repairs=0)
+        search = replace(search, kind=kind, tried=search.tried + 1, repairs=0)
+        state = replace(state, search=search, progress=Progress())
         if name == "bank":
             return at(replace(state, phase="bank"), random_directions(int(number) * n, n, seed))
         if name == "descent":
@@ -213,83 +252,113 @@ class Complete:
             return at(state, random_rotation(n, seed))
         return at(replace(state, phase="contrast"), random_rotation(n, seed))
 
-    def _contrast(self, state: CompleteState, stats: Stats) -> CompleteState:
-        cross = white(state, stats) / stats["n_rows"]
-        step = contrast_step(state.W, cross, stats["slope"] / stats["n_rows"])
-        return self._turned(state, polar(step, toward=state.W), _START_PASSES)
+    def _contrasted(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """A symmetric start goes on until its rotation stands still."""
+        W = polar(newton_step(state, stats), toward=state.W)
+        return self._turned(state, W, _START_PASSES)
 
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
-        """A symmetric start goes on until its rotation stands still."""
         turned = float(np.max(1 - np.abs(np.einsum("ij,ij->i", W, state.W))))
-        state = at(replace(state, passes=state.passes + 1, change=turned), W)
-        if turned > _START_TOL and state.passes < passes:
+        state = at(replace(state, progress=state.progress.after(turned)), W)
+        if turned > _START_TOL and state.progress.passes < passes:
             return state
-        if state.best is not None and agree(W, state.best.W):
-            return self._next(replace(state, agreeing=state.agreeing + 1))
+        search = state.search
+        if search.best is not None and agree(W, search.best.W):
+            return self._next(replace(state, search=replace(search, agreeing=search.agreeing + 1)))
         return self._to_polish(state, W)
 
-    def _search(self, state: CompleteState, stats: Stats) -> CompleteState:
-        cross = white(state, stats) / stats["n_rows"]
-        step = contrast_step(state.W, cross, stats["slope"] / stats["n_rows"])
-        state = at(replace(state, passes=state.passes + 1), unit_rows(step, state.W))
-        return state if state.passes < _BANK_PASSES else replace(state, phase="pick")
+    def _searched(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """The directions of a bank, each on its own."""
+        W = unit_rows(newton_step(state, stats), state.W)
+        passes = state.progress.passes + 1
+        state = at(replace(state, progress=replace(state.progress, passes=passes)), W)
+        return state if passes < _BANK_PASSES else replace(state, phase="pick")
 
-    def _descend(self, state: CompleteState, stats: Stats) -> CompleteState:
+    def _picked(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """The best distinct directions of a bank begin a symmetric start."""
+        search = state.search
+        seed = [state.seed, search.start, 1]
+        W = distinct_directions(state.W, mean_absolute(stats), self.n_components, seed)
+        progress = replace(state.progress, passes=0)
+        state = replace(state, phase="contrast", search=replace(search, kind="huber 0.5"), progress=progress)
+        return at(state, W)
+
+    def _descended(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Algorithm 4 on whitened data."""
         W = polar(white(state, stats), toward=state.W)
         zeta = float(state.thresholds[0])
         rms = float(np.sqrt(stats["squares"].sum() / max(stats["counts"].sum(), 1.0)))
         if 0 < zeta <= WARM_END * rms:
-            return self._turned(replace(state, passes=0), W, 1)
+            return self._turned(state, W, 1)
         return at(replace(state, thresholds=np.full(len(W), 0.98 * zeta)), W)
+
+    # --- polish and candidates --------------------------------------------------------------------------
 
     def _to_polish(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
         n = self.n_components
         # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
         # dense codes, corrected after one pass.
         thresholds = np.full(n, 0.8) if self.threshold is None else np.full(n, np.inf)
-        state = replace(state, phase="polish", passes=0, waited=0, least_change=np.inf, rotation=W)
+        progress = Progress(change=state.progress.change)
+        state = replace(state, phase="polish", progress=progress, search=replace(state.search, rotation=W))
         return at(replace(state, thresholds=thresholds), W)
 
-    # --- candidates -------------------------------------------------------------------------------------
+    def _polished(self, state: CompleteState, stats: Stats) -> CompleteState:
+        state = polish(state, stats, self.threshold)
+        return self._judge(state, np.inf) if state.phase == "failed" else state
 
-    def _polished(self, state: CompleteState) -> CompleteState:
-        return self._judged(state, np.inf) if state.phase == "failed" else state
+    def _suspected(self, state: CompleteState, stats: Stats) -> CompleteState:
+        suspects = suspicious_pairs(stats["joint"], stats["n_rows"])
+        search = replace(state.search, suspects=suspects)
+        return replace(state, phase="ratios" if len(suspects) else "judge", search=search)
 
-    def _part(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
+    def _parted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Polish again if pairs of atoms were taken apart."""
+        search = state.search
+        W = unmixed(state.W, search.suspects, stats["codes"].value)
         if W is state.W or np.linalg.cond(W) > WORST_CONDITION:
             return replace(state, phase="judge")
-        return self._to_polish(replace(state, repairs=state.repairs + 1), unit_rows(W, state.W))
+        state = replace(state, search=replace(search, repairs=search.repairs + 1))
+        return self._to_polish(state, unit_rows(W, state.W))
 
-    def _judged(self, state: CompleteState, score: float) -> CompleteState:
+    def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
+        return self._judge(state, float(np.mean(mean_absolute(stats))))
+
+    def _judge(self, state: CompleteState, score: float) -> CompleteState:
         """Keep the candidate if it is the best; go on to the next start unless enough of them agree."""
-        again = state.best is not None and agree(state.W, state.best.W, 0.99)
-        if state.best is None or score < state.best.score:
+        search = state.search
+        again = search.best is not None and agree(state.W, search.best.W, 0.99)
+        if search.best is None or score < search.best.score:
             exact = np.isfinite(score) and is_exact(state)
             best = Candidate(state.W, state.thresholds, score, state.noise, exact)
-            state = replace(state, best=best, agreeing=state.agreeing if again else 0)
+            search = replace(search, best=best, agreeing=search.agreeing if again else 0)
             again = True
-        return self._next(replace(state, agreeing=state.agreeing + 1) if again else state)
+        search = replace(search, agreeing=search.agreeing + again)
+        return self._next(replace(state, search=search))
 
     def _next(self, state: CompleteState) -> CompleteState:
-        exact = state.best is not None and state.best.exact
-        enough = state.best is not None and state.agreeing >= self.n_restarts
-        last = self.start is not None or state.start + 1 >= len(self.portfolio)
+        search = state.search
+        exact = search.best is not None and search.best.exact
+        enough = search.best is not None and search.agreeing >= self.n_restarts
+        last = self.start is not None or search.start + 1 >= len(self.portfolio)
         # the banks are for data on which nothing else works
-        if enough or last or (exact and self.portfolio[state.start + 1].startswith("bank")):
+        if enough or last or (exact and self.portfolio[search.start + 1].startswith("bank")):
             return self._accept(replace(state, converged=enough or exact))
-        return self._begin(replace(state, start=state.start + 1))
+        return self._begin(replace(state, search=replace(search, start=search.start + 1)))
 
     def _accept(self, state: CompleteState) -> CompleteState:
         """The best candidate is final, but for the pursuit where noise in its codes is large."""
-        if state.best is None:
+        best = state.search.best
+        if best is None:
             return replace(state, phase="accepted")
-        W, noise = state.best.W, state.best.noise
-        state = at(replace(state, thresholds=state.best.thresholds, noise=noise), W)
+        state = at(replace(state, thresholds=best.thresholds, noise=best.noise), best.W)
         loud = self.threshold is None and is_loud(state)
-        atoms = np.linalg.solve(W.T, state.unwhiten)
-        return replace(state, atoms=atoms, passes=0, phase="pursuit" if loud else "accepted")
+        atoms = np.linalg.solve(best.W.T, state.frame.unwhiten)
+        progress = replace(state.progress, passes=0)
+        return replace(state, atoms=atoms, progress=progress, phase="pursuit" if loud else "accepted")
+
+    def _closed(self, state: CompleteState, stats: Stats) -> CompleteState:
+        return with_residual(refine(state, stats), stats)
 
 
 @lru_cache(maxsize=2)

@@ -34,7 +34,7 @@ def support_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Codes of the atoms under suspicion, zeros exact."""
-    atoms = np.unique(state.suspects)
+    atoms = np.unique(state.search.suspects)
     Z = times(block.X, np.ascontiguousarray(state.decoder[:, atoms]))
     Z[np.abs(Z) < state.thresholds[atoms]] = 0.0
     return {"codes": Concat(Z)}

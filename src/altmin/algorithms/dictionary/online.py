@@ -93,14 +93,14 @@ class Online:
         raise ValueError("the tracker starts from a state: see `begin`")
 
     def begin(self, found: Any, dtype: Any) -> OnlineState:
-        """The state after a search (:class:`altmin.algorithms.dictionary.polish.CompleteState`)."""
+        """The state after a search (:class:`altmin.algorithms.dictionary.complete.CompleteState`)."""
         norms = np.linalg.norm(found.atoms, axis=1)
         k, n = found.atoms.shape
         size = np.sqrt(found.squares / np.maximum(found.counts, 1.0)) * norms
         atoms = found.atoms / norms[:, None]
         # The search's atoms are a least-squares solution, of sums that are nearly diagonal as codes are
         # uncorrelated: these have the same solution, and the same weight against the blocks to come.
-        floor = float(np.finfo(dtype).eps) * float(np.sqrt(np.trace(found.covariance)))
+        floor = float(np.finfo(dtype).eps) * float(np.sqrt(np.trace(found.frame.covariance)))
         gram = np.diag(found.squares * norms**2) / max(found.noise, floor) ** 2
         state = OnlineState(
             "next",
@@ -109,7 +109,7 @@ class Online:
             found.thresholds * norms,
             np.ones(k),
             found.scale,
-            found.covariance,
+            found.frame.covariance,
             gram,
             gram @ atoms,
             noise=found.noise,
@@ -124,29 +124,13 @@ class Online:
         """The next block of the stream, or the same one again while it is polished."""
         match state.phase:
             case "next":
-                return Round(block_map, rows=Next(self.window, keep=True), name="track", iteration=True)
+                rows = Next(self.window, keep=True)
+                return Round(block_map, rows=rows, name="track", iteration=True, then=self._tracked)
             case "again":
-                return Round(coding_map, rows=Same(), name="polish")
+                return Round(coding_map, rows=Same(), name="polish", then=self._polished)
             case "lost":
                 return Done("stalled", "the samples no longer fit the dictionary: it has to be searched anew")
         return Done("end_of_stream")
-
-    def update(self, state: OnlineState, stats: Stats) -> OnlineState:
-        """Follow a calm block, or polish a disturbed one."""
-        if state.phase == "again":
-            return self._polish(state, stats)
-        rows = stats["n_rows"]
-        noise = noise_level(stats["magnitudes"], state.density)
-        state = self._remember(state, stats["covariance"], rows)
-        state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
-        state = self.seen(state, stats["recent"].value)
-        k = len(state.atoms)
-        usual = max(state.noise, 10 * self._rounding(state))
-        if noise > _DISTURBED * usual and rows >= 5 * k:
-            thresholds = WARM_END * state.size
-            state = replace(state, phase="again", anchor=state.atoms, passes=0, waited=0, least_change=np.inf)
-            return replace(state, thresholds=thresholds, change=1.0)
-        return self._follow(state, stats, noise)
 
     def finish(self, state: OnlineState) -> OnlineState:
         """Nothing to close: what has been read is gone."""
@@ -170,6 +154,21 @@ class Online:
         most = max(_EVIDENCE_ROWS, 12 * len(state.atoms))
         before = rows[:0] if state.recent is None else state.recent
         return replace(state, recent=np.concatenate([before, rows])[-most:])
+
+    def _tracked(self, state: OnlineState, stats: Stats) -> OnlineState:
+        """Follow a calm block; a disturbed one is polished."""
+        rows = stats["n_rows"]
+        noise = noise_level(stats["magnitudes"], state.density)
+        state = self._remember(state, stats["covariance"], rows)
+        state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
+        state = self.seen(state, stats["recent"].value)
+        k = len(state.atoms)
+        usual = max(state.noise, 10 * self._rounding(state))
+        if noise > _DISTURBED * usual and rows >= 5 * k:
+            thresholds = WARM_END * state.size
+            state = replace(state, phase="again", anchor=state.atoms, passes=0, waited=0, least_change=np.inf)
+            return replace(state, thresholds=thresholds, change=1.0)
+        return self._follow(state, stats, noise)
 
     def _remember(self, state: OnlineState, covariance: NDArray[Any], rows: int) -> OnlineState:
         past = state.n_rows if self.memory is None else min(state.n_rows, self.memory)
@@ -203,15 +202,17 @@ class Online:
     def _step(self, state: OnlineState, gram: NDArray[Any], cross: NDArray[Any], noise: float) -> OnlineState:
         """Atoms by least squares in whitened coordinates; thresholds that fit how far they moved."""
         k = len(state.atoms)
-        whiten, unwhiten = whitening(state.covariance, k)
-        before = state.atoms @ whiten
+        frame = whitening(state.covariance, k)
+        before = state.atoms @ frame.whiten
         long = np.linalg.norm(before, axis=1)
         W = np.linalg.inv(before / long[:, None]).T
         # sums of codes of unit atoms become those of atoms that are unit in whitened coordinates
-        W, moved = least_squares_decoder(W, gram * np.outer(long, long), (cross * long[:, None]) @ whiten)
+        W, moved = least_squares_decoder(
+            W, gram * np.outer(long, long), (cross * long[:, None]) @ frame.whiten
+        )
         if not np.isfinite(moved):
             return state
-        atoms = np.linalg.solve(W.T, unwhiten)
+        atoms = np.linalg.solve(W.T, frame.unwhiten)
         atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
         after = self.at(replace(state, change=moved, atoms=atoms))
         step = (after.decoder - state.decoder).T.astype(np.float64) * state.scale
@@ -221,7 +222,7 @@ class Online:
         thresholds = fallen_thresholds(top, change, noise * gain, self._rounding(state) * gain)
         return replace(after, thresholds=thresholds)
 
-    def _polish(self, state: OnlineState, stats: Stats) -> OnlineState:
+    def _polished(self, state: OnlineState, stats: Stats) -> OnlineState:
         """A disturbed block on its own, until it stands still."""
         density = float(np.mean(stats["counts"])) / stats["n_rows"]
         noise = noise_level(stats["magnitudes"], density)

@@ -33,7 +33,7 @@ from altmin.algorithms.dictionary.block_sums import (
     WARM_END,
     code_map,
     covariance_map,
-    evidence_rows,
+    evidence_round,
     extent_map,
     fallen_thresholds,
     largest_magnitude,
@@ -42,8 +42,8 @@ from altmin.algorithms.dictionary.block_sums import (
     relative_threshold,
     residual_map,
     rms_change,
-    sample_map,
     sampled_magnitudes,
+    with_residual,
 )
 from altmin.contract import Block, Done, Info, Round, Stats, record
 from altmin.kernels.gram import times
@@ -91,38 +91,21 @@ class Orthogonal:
         return OrthogonalState("extent", atoms, atoms.T.astype(info.dtype), np.full(n, np.inf), np.ones(n))
 
     def next_round(self, state: OrthogonalState) -> Round | Done:
-        """Scale; second moments and magnitudes; descent; alternation."""
+        """Scale; second moments and magnitudes; descent; alternation; the closing rounds."""
         match state.phase:
             case "extent":
-                return Round(extent_map, name="scale")
+                return Round(extent_map, name="scale", then=self._scaled)
             case "measure":
-                return Round(measure_map, name="measure")
+                return Round(measure_map, name="measure", then=self._measured)
             case "descent":
-                return Round(code_map, name="descent", iteration=True)
+                return Round(code_map, name="descent", iteration=True, then=self._descended)
             case "alternate":
-                return Round(code_map, name="alternate", iteration=True)
+                return Round(code_map, name="alternate", iteration=True, then=self._alternated)
             case "residual":
-                return Round(residual_map, name="residual")
+                return Round(residual_map, name="residual", then=with_residual)
             case "evidence":
-                return Round(sample_map, rows=evidence_rows(state.n_rows, len(state.atoms)), name="evidence")
+                return evidence_round(state)
         return Done("converged")
-
-    def update(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
-        """What follows from the sums of a round."""
-        match state.phase:
-            case "extent":
-                scale = power_of_two(stats["largest"].value)
-                state = replace(state, phase="measure", scale=scale, n_rows=stats["n_rows"])
-                return self._with_atoms(state, state.atoms)
-            case "measure":
-                C = stats["covariance"] / state.n_rows
-                return self._first_thresholds(replace(state, covariance=C), stats["magnitudes"])
-            case "residual":
-                names = ("residual", "total", "counts", "squares")
-                return replace(state, phase="evidence", **{name: stats[name] for name in names})
-            case "evidence":
-                return replace(state, phase="done", sample=stats["codes"].value)
-        return self._alternate(state, stats)
 
     def finish(self, state: OrthogonalState) -> OrthogonalState:
         """One closing pass: codes of the last atoms and what they leave over."""
@@ -137,7 +120,15 @@ class Orthogonal:
             "noise": state.noise * state.scale,
         }
 
-    def _first_thresholds(self, state: OrthogonalState, magnitudes: NDArray[Any]) -> OrthogonalState:
+    def _scaled(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
+        scale = power_of_two(stats["largest"].value)
+        state = replace(state, phase="measure", scale=scale, n_rows=stats["n_rows"])
+        return self._with_atoms(state, state.atoms)
+
+    def _measured(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
+        """The first thresholds: where Algorithm 4 begins, or what the user or the codes say."""
+        state = replace(state, covariance=stats["covariance"] / state.n_rows)
+        magnitudes = stats["magnitudes"]
         if self.keep is not None:
             first = histogram_quantile(magnitudes, 1 - self.keep)
         elif self.decay is not None:
@@ -152,31 +143,23 @@ class Orthogonal:
     def _at(self, state: OrthogonalState, phase: str, threshold: float) -> OrthogonalState:
         return replace(state, phase=phase, thresholds=np.full(len(state.atoms), threshold))
 
-    def _alternate(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
-        """Algorithm 1, line 4, and the thresholds of the next pass."""
+    def _step(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
+        """Algorithm 1, line 4: the polar factor of Z'X."""
         atoms = polar(stats["cross"] / state.scale, toward=state.atoms)
-        step = atoms - state.atoms
-        counts, squares = stats["counts"], stats["squares"]
-        density = float(np.mean(counts)) / state.n_rows
+        density = float(np.mean(stats["counts"])) / state.n_rows
         after = replace(
             state,
-            change=float(np.max(np.linalg.norm(step, axis=1))),
+            change=float(np.max(np.linalg.norm(atoms - state.atoms, axis=1))),
             noise=noise_level(stats["magnitudes"], density),
-            counts=counts,
-            squares=squares,
+            counts=stats["counts"],
+            squares=stats["squares"],
         )
-        after = self._with_atoms(after, atoms)
-        if state.phase == "descent":
-            return self._descend(after)
-        if self.threshold is None:
-            after = replace(after, thresholds=self._thresholds(after, step, stats["magnitudes"]))
-        if after.change <= 100 * np.finfo(after.decoder.dtype).eps:
-            return replace(after, phase="converged")
-        return after
+        return self._with_atoms(after, atoms)
 
-    def _descend(self, state: OrthogonalState) -> OrthogonalState:
+    def _descended(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
         """Algorithm 4, line 4: zeta falls by beta, until codes and the rest are told apart."""
         assert self.decay is not None
+        state = self._step(state, stats)
         zeta = float(state.thresholds[0])
         rms = float(np.sqrt(state.squares.sum() / max(state.counts.sum(), 1.0)))
         if self.threshold is not None:
@@ -185,10 +168,19 @@ class Orthogonal:
                 return self._at(state, "alternate", last)
         elif 0 < zeta <= WARM_END * rms:
             own = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
-            return replace(
-                state, phase="alternate", thresholds=WARM_END * np.where(state.counts > 0, own, rms)
-            )
+            thresholds = WARM_END * np.where(state.counts > 0, own, rms)
+            return replace(state, phase="alternate", thresholds=thresholds)
         return self._at(state, "descent", zeta * self.decay)
+
+    def _alternated(self, state: OrthogonalState, stats: Stats) -> OrthogonalState:
+        """Algorithm 1, with the thresholds of the next pass."""
+        after = self._step(state, stats)
+        if self.threshold is None:
+            step = after.atoms - state.atoms
+            after = replace(after, thresholds=self._thresholds(after, step, stats["magnitudes"]))
+        if after.change <= 100 * np.finfo(after.decoder.dtype).eps:
+            return replace(after, phase="converged")
+        return after
 
     def _thresholds(
         self, state: OrthogonalState, step: NDArray[Any], magnitudes: NDArray[Any]

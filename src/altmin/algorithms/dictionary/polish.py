@@ -10,7 +10,7 @@ whitened coordinates, where codes have unit variance and atoms are nearly orthog
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,60 +23,14 @@ from altmin.algorithms.dictionary.block_sums import (
     least_squares_decoder,
     noise_level,
 )
-from altmin.contract import Stats, record
+from altmin.contract import Stats
+
+if TYPE_CHECKING:
+    from altmin.algorithms.dictionary.complete import CompleteState
 
 _POLISH_PASSES, _PATIENCE = 100, 6  # at most, and without progress
 _PURSUIT_PASSES, _PURSUIT_TOL = 40, 1e-3
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
-
-
-@record
-class Candidate:
-    """A polished start: its decoder, thresholds, score (mean |z|, less is better), noise, exactness."""
-
-    W: Any
-    thresholds: Any
-    score: float
-    noise: float
-    exact: bool
-
-
-@record
-class CompleteState:
-    """Phase, preconditioner, decoder, and the best candidate so far (scaled units)."""
-
-    phase: str
-    decoder: Any  # (n, k): P W' / scale in the data's dtype, so codes are X @ decoder
-    seed: int
-    scale: float = 1.0
-    n_rows: int = 0
-    covariance: Any = None  # (n, n): second moments
-    whiten: Any = None  # (n, k): P
-    unwhiten: Any = None  # (k, n): its pseudo-inverse
-    W: Any = None  # (k, k): codes are V @ W.T
-    atoms: Any = None  # (k, n): inverse of the decoder
-    thresholds: Any = None  # (k,)
-    noise_gain: Any = None  # (k,): ||P w_i||, by which noise of the data enters a code
-    noise: float = 0.0
-    start: int = 0  # in the portfolio
-    kind: str = ""
-    passes: int = 0  # of the current phase
-    change: float = 1.0
-    least_change: float = np.inf
-    waited: int = 0
-    rotation: Any = None  # (k, k): W before the polish
-    rows: int = 1  # of the last polish pass
-    counts: Any = None
-    squares: Any = None
-    best: Candidate | None = None
-    converged: bool = False
-    suspects: Any = None  # (m, 2): pairs of atoms that may be mixed up
-    repairs: int = 0
-    agreeing: int = 0
-    tried: int = 0
-    residual: float = np.inf
-    total: float = 0.0
-    sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
 def polish(state: CompleteState, stats: Stats, threshold: float | None) -> CompleteState:
@@ -85,13 +39,10 @@ def polish(state: CompleteState, stats: Stats, threshold: float | None) -> Compl
     if not np.isfinite(change):
         return replace(state, phase="failed")
     noise = noise_level(stats["magnitudes"], float(np.mean(stats["counts"])) / stats["n_rows"])
-    progress = change < 0.9 * state.least_change
+    progress = state.progress.after(change)
     after = replace(
         state,
-        passes=state.passes + 1,
-        change=change,
-        least_change=min(change, state.least_change),
-        waited=0 if progress else state.waited + 1,
+        progress=progress,
         noise=noise,
         rows=stats["n_rows"],
         counts=stats["counts"],
@@ -100,11 +51,11 @@ def polish(state: CompleteState, stats: Stats, threshold: float | None) -> Compl
     after = at(after, W)
     after = replace(after, thresholds=next_thresholds(after, state.W, threshold))
     exact = change <= 100 * np.finfo(state.decoder.dtype).eps
-    if exact or after.waited >= _PATIENCE or after.passes >= _POLISH_PASSES:
+    if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
         if threshold is None and is_loud(after):
             # thresholds this high lose the weak atoms: the pursuit goes on from the start itself
-            return replace(at(after, after.rotation), phase="judge")
-        mixed = after.repairs < _REPAIRS and is_exact(after)
+            return replace(at(after, after.search.rotation), phase="judge")
+        mixed = after.search.repairs < _REPAIRS and is_exact(after)
         return replace(after, phase="pairs" if mixed else "judge")
     return after
 
@@ -113,14 +64,14 @@ def next_thresholds(state: CompleteState, before: NDArray[Any], threshold: float
     """The user's threshold in units of these codes, or what convergence and noise allow."""
     if threshold is not None:
         # in units of the data: codes of unit atoms, seen from those of the whitened ones
-        atoms = np.linalg.solve(state.W.T, state.unwhiten) * state.scale
+        atoms = np.linalg.solve(state.W.T, state.frame.unwhiten) * state.scale
         return np.asarray(threshold / np.linalg.norm(atoms, axis=1))
     thresholds = state.thresholds
-    if state.passes == 1:
+    if state.progress.passes == 1:
         rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
         thresholds = np.where(state.counts > 0, WARM_END * rms, thresholds)
     moved = np.linalg.norm(state.W - before, axis=1)  # rms over white data
-    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.covariance))
+    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.frame.covariance))
     gain = state.noise_gain
     return fallen_thresholds(thresholds, moved, state.noise * gain, rounding * gain)
 
@@ -129,22 +80,22 @@ def pursue(state: CompleteState, stats: Stats) -> CompleteState:
     """A = (Z'Z)^-1 Z'Y with the pursuit's codes, until the atoms move by less than they are off."""
     W, change = least_squares_decoder(state.W, stats["gram"], white(state, stats))
     if not np.isfinite(change):
-        return replace(state, phase="accepted", change=0.0)
+        return replace(state, phase="accepted", progress=replace(state.progress, change=0.0))
     density = float(np.mean(stats["counts"])) / stats["n_rows"]
     state = replace(
         at(state, W),
-        passes=state.passes + 1,
-        change=change,
+        progress=state.progress.after(change),
         rows=stats["n_rows"],
         counts=stats["counts"],
         # too low an estimate lets the pursuit choose too many atoms, which would lower it further
         noise=max(state.noise, noise_level(stats["magnitudes"], density)),
-        atoms=np.linalg.solve(W.T, state.unwhiten),
+        atoms=np.linalg.solve(W.T, state.frame.unwhiten),
     )
     thresholds = NOISE_FACTOR * state.noise * state.noise_gain
-    assert state.best is not None
-    state = replace(state, best=replace(state.best, W=W, thresholds=thresholds, noise=state.noise))
-    done = change < _PURSUIT_TOL or state.passes >= _PURSUIT_PASSES
+    assert state.search.best is not None
+    best = replace(state.search.best, W=W, thresholds=thresholds, noise=state.noise)
+    state = replace(state, search=replace(state.search, best=best))
+    done = change < _PURSUIT_TOL or state.progress.passes >= _PURSUIT_PASSES
     return replace(state, phase="accepted" if done else "pursuit")
 
 
@@ -153,7 +104,8 @@ def refine(state: CompleteState, stats: Stats) -> CompleteState:
 
     What whitening of condition kappa lost to rounding (kappa eps) comes back.
     """
-    if state.best is None or not state.best.exact or not np.all(stats["counts"] > 0):
+    best = state.search.best
+    if best is None or not best.exact or not np.all(stats["counts"] > 0):
         return state
     return replace(state, atoms=state.atoms + np.linalg.solve(stats["gram"], stats["left"]))
 
@@ -166,18 +118,24 @@ def is_loud(state: CompleteState) -> bool:
 def is_exact(state: CompleteState) -> bool:
     """Whether small codes vanish to rounding, which happens under no rotation of dense codes."""
     density = float(np.max(state.counts)) / state.rows
-    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.covariance))
+    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.frame.covariance))
     return density < 0.95 and state.noise < 1e4 * rounding
 
 
 def white(state: CompleteState, stats: Stats) -> NDArray[Any]:
-    """Z'V from Z'X."""
-    return np.asarray(stats["cross"] / state.scale @ state.whiten)
+    """Sums Z'V over whitened data V = X P, from the sums Z'X of a round."""
+    return np.asarray(stats["cross"] / state.scale @ state.frame.whiten)
+
+
+def newton_step(state: CompleteState, stats: Stats) -> NDArray[Any]:
+    """Newton's step of each row of W, from the whitened means E[g(z) v'] and E[g'(z)]."""
+    slope = stats["slope"] / stats["n_rows"]
+    return np.asarray(white(state, stats) / stats["n_rows"] - slope[:, None] * state.W)
 
 
 def at(state: CompleteState, W: NDArray[Any]) -> CompleteState:
     """The state with another decoder."""
-    decoder = state.whiten @ W.T
+    decoder = state.frame.whiten @ W.T
     return replace(
         state,
         W=W,

@@ -54,7 +54,7 @@ def random_directions(m: int, n: int, seed: list[int]) -> NDArray[Any]:
 def contrast_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """E[g(z) x'] and E[g'(z)] of a block, for the contrast of the current start."""
     Z = times(block.X, state.decoder)
-    kind, width = contrast_of(state.kind)
+    kind, width = contrast_of(state.search.kind)
     slope = cube_score(Z) if kind == "cube" else huber_score(Z, width)
     return {"cross": transpose_times(Z, block.X).astype(np.float64), "slope": slope, "n_rows": block.n_rows}
 
@@ -65,11 +65,6 @@ def contrast_of(kind: str) -> tuple[str, float]:
     if name == "bank":
         return "huber", 0.5
     return name, float(number or 0)
-
-
-def contrast_step(W: NDArray[Any], cross: NDArray[Any], slope: NDArray[Any]) -> NDArray[Any]:
-    """Newton's step of each row, from the whitened means E[g(z) v'] and E[g'(z)]."""
-    return np.asarray(cross - slope[:, None] * W)
 
 
 def unit_rows(W: NDArray[Any], fallback: NDArray[Any]) -> NDArray[Any]:

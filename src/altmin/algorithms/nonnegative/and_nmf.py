@@ -28,35 +28,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.algorithms.nonnegative.starts import Picks, anchor_words, begin_picks, picks_round, update_picks
+from altmin.algorithms.nonnegative.closing_passes import close, nonnegative_map, refitted, residual_map
+from altmin.algorithms.nonnegative.starts import Picks, anchor_words, begin_picks, picks_round
 from altmin.algorithms.nonnegative.subspace import Reduction, View, coordinates, moments_map, weights
-from altmin.contract import (
-    All,
-    Block,
-    Concat,
-    Done,
-    Info,
-    Max,
-    Min,
-    Next,
-    Round,
-    Rows,
-    Same,
-    Stats,
-    combine,
-    record,
-)
+from altmin.contract import All, Block, Done, Info, Max, Min, Next, Round, Rows, Same, Stats, combine, record
 from altmin.kernels.codes import sweep, upper_quantile
 from altmin.kernels.gradient import gradient_steps
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.inverse import pseudo_inverse
-from altmin.kernels.masked import masked_codes, masked_nnls, observed, products, squared_residuals
-from altmin.kernels.nnls import nnls
 
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
 _SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
@@ -133,70 +118,33 @@ class AndNmf:
 
     def next_round(self, state: AndState) -> Round | Done:
         """The passes that prepare and start; one that only measures; then the stages; the rest."""
-        rows = self._rows(state)
-        reads: dict[str, Any] = {}
-        if state.view.columns:
-            reads = {"reads": ("coordinates", "weight"), "needs_data": False}
+        rows, reads = self._rows(state), self._reads(state)
         match state.phase:
             case "view":
-                return self.reduction.round(state.view, rows)
+                step = self.reduction.round(state.view, rows, state.A.dtype)
+                return replace(step, then=partial(self._viewed, step))
             case "picks":
-                return picks_round(state.picks, self.method, rows)
+                step = picks_round(state.picks, self.method, rows, self.n_components)
+                return replace(step, then=partial(self._picked, step))
             case "anchors":
-                return Round(moments_map, rows, name="start", **reads)
+                return Round(moments_map, rows, name="start", then=self._anchored, **reads)
             case "measure":
-                return Round(stage_map, rows, name="measure", **reads)
+                return Round(stage_map, rows, name="measure", then=self._measured, **reads)
             case "stages" if state.calm < 3:
-                return Round(stage_map, rows, name="stage", iteration=True, **reads)
+                return Round(stage_map, rows, name="stage", iteration=True, then=self._stage, **reads)
             case "clip":
                 screened = ("weight",) if state.view.dropped is not None or self.missing else ()
-                return Round(nonnegative_map, rows, name="clip", reads=screened, holes=self.missing)
+                return Round(
+                    nonnegative_map, rows, name="clip", reads=screened, holes=self.missing, then=self._clipped
+                )
             case "residual":
-                if state.view.columns:
-                    reads["reads"] += ("outside",)
-                elif self.missing:
-                    reads = {"reads": ("weight",), "holes": True}
-                return Round(residual_map, rows, name="residual", **reads)
+                return Round(residual_map, rows, name="residual", then=close, **self._reads(state, "outside"))
             case "wait":
                 return Done("end_of_stream", "the rows given so far are used; partial_fit takes more")
         if state.failing > 0.05:
             message = f"the factors stopped changing; {state.failing:.0%} of the samples contradict the model"
             return Done("converged", message)
         return Done("converged")
-
-    def update(self, state: AndState, stats: Stats) -> AndState:
-        """What follows from the sums of a round."""
-        if state.one_way and not self.online:
-            state = replace(state, held="used" if state.phase == "stages" else "fresh")
-        match state.phase:
-            case "view":
-                view = self.reduction.update(state.view, stats, state.A.dtype)
-                return self._after_view(replace(state, view=view))
-            case "picks":
-                picks = update_picks(state.picks, self.method, stats, self.n_components)
-                state = replace(state, picks=picks)
-                return self._begin(state, picks.picked) if picks.done else state
-            case "anchors":
-                if not state.view.nonnegative:
-                    raise ValueError("init='anchor': X has negative entries; use init='spa'")
-                return self._begin(state, anchor_words(state.view, stats["moments"], self.n_components))
-            case "measure":
-                return self._measure(state, stats)
-            case "stages":
-                return self._stage(state, stats)
-            case "clip":
-                solve = masked_nnls if self.missing else nnls
-                G = stats["G"].T  # of each feature where entries are missing, otherwise of all of them
-                A = solve(G, stats["B"].T).T.astype(state.A.dtype)
-                return replace(state, phase="residual", A=A, decoder=pseudo_inverse(A))
-        return replace(
-            state,
-            phase="done",
-            residual=stats["residual"],
-            squares=stats["squares"],
-            codes=stats["codes"].value,
-            kept_share=float(stats["kept"][0] / max(stats["kept"][1], np.finfo(float).tiny)),
-        )
 
     def finish(self, state: AndState) -> AndState:
         """Closing passes: non-negative components, and what is left of the data."""
@@ -221,7 +169,7 @@ class AndNmf:
 
     def _rows(self, state: AndState) -> Rows:
         if state.one_way and not self.online:
-            if state.held == "fresh" or (state.held and state.phase != "stages"):
+            if state.held == "fresh":
                 return Same()
             if self.batch_size is None:
                 return All()  # refused by the engine, with advice
@@ -229,6 +177,16 @@ class AndNmf:
         if state.phase == "stages" and self.batch_size is not None and not self.online:
             return Next(self.batch_size, wrap=True)
         return All()
+
+    def _reads(self, state: AndState, *more: str) -> dict[str, Any]:
+        """Where a round finds the samples: in columns once there are coordinates."""
+        if state.view.columns:
+            return {"reads": ("coordinates", "weight", *more), "needs_data": False}
+        return {"reads": ("weight",), "holes": True} if self.missing else {}
+
+    def _viewed(self, step: Round, state: AndState, stats: Stats) -> AndState:
+        """After a pass that prepares the view; a stream's rows are held for the passes that follow."""
+        return self._after_view(replace(state, view=step.update(self, state.view, stats), held="fresh"))
 
     def _after_view(self, state: AndState) -> AndState:
         """Once the view is ready: the given start in its coordinates, or rounds that look for one."""
@@ -252,6 +210,16 @@ class AndNmf:
             state = replace(state, view=wider, inside=view.basis.shape[1])
         return self._begin(state, start @ state.view.basis)
 
+    def _picked(self, step: Round, state: AndState, stats: Stats) -> AndState:
+        picks = step.update(self, state.picks, stats)
+        state = replace(state, picks=picks)
+        return self._begin(state, picks.picked) if picks.done else state
+
+    def _anchored(self, state: AndState, stats: Stats) -> AndState:
+        if not state.view.nonnegative:
+            raise ValueError("init='anchor': X has negative entries; use init='spa'")
+        return self._begin(state, anchor_words(state.view, stats["moments"], self.n_components))
+
     def _begin(self, state: AndState, A: NDArray[Any]) -> AndState:
         """From a start to the first stage; components that the data have no room for stay 0."""
         full = np.zeros((self.n_components, A.shape[1]), state.A.dtype)
@@ -271,7 +239,7 @@ class AndNmf:
     def _decoder(self, state: AndState) -> NDArray[Any]:
         return pseudo_inverse(state.A)[: state.inside]
 
-    def _measure(self, state: AndState, stats: Stats) -> AndState:
+    def _measured(self, state: AndState, stats: Stats) -> AndState:
         """Scale the components so that large codes are 1: by the largest, then by the .999 quantile."""
         state = replace(state, measured=state.measured + 1)
         if state.measured == 1:
@@ -301,6 +269,7 @@ class AndNmf:
         after = replace(
             state,
             A=A,
+            held="used",
             pending=None,
             stage=state.stage + 1,
             change=float(np.max(moved)),
@@ -313,6 +282,11 @@ class AndNmf:
         after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
         after = replace(after, decoder=self._decoder(after))
         return replace(after, phase="wait") if self.online else after
+
+    def _clipped(self, state: AndState, stats: Stats) -> AndState:
+        """Non-negative components that fit the codes best; refitted once."""
+        A = refitted(stats, self.missing).astype(state.A.dtype)
+        return replace(state, phase="residual", A=A, decoder=pseudo_inverse(A))
 
     def _scheduled(self, state: AndState, stats: Stats) -> AndState:
         """The paper's thresholds, start / decay^stage."""
@@ -361,73 +335,6 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     stats |= {"largest": Max(stats["largest"]), "smallest": Min(stats["smallest"])}
     stats |= {"G": Zw.T @ Z, "B": transpose_times(Zw, S)}
     return stats | {"squares": float(w @ row_norms2(S))} if state.one_way else stats
-
-
-def nonnegative_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
-    """Non-negative least squares codes of the clipped components."""
-    if algorithm.missing:
-        Y, P = observed(block.X)
-        Z = masked_codes(block.X, state.A, nonnegative=True)
-        w = np.maximum(weights(block), 0.0)[:, None]
-        return {"G": transpose_times(products(Z.T) * w, P), "B": transpose_times(Z * w, Y)}
-    Z = nnls_codes(block.X, state.A)
-    Zw = Z * np.maximum(weights(block), 0.0).astype(Z.dtype)[:, None]
-    return {"G": Zw.T @ Z, "B": transpose_times(Zw, block.X)}
-
-
-def residual_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
-    """Squares of the data and of what non-negative codes leave over; codes of every so many samples."""
-    if algorithm.missing and not state.view.columns:
-        return _residual_with_holes(algorithm, state, block)
-    S = coordinates(state.view, block)
-    linear = times(S, state.decoder)
-    Z = nnls_codes(S, state.A) if algorithm.decoder == "nnls" else np.maximum(linear, 0.0)
-    squares = row_norms2(S)
-    if isinstance(S, np.ndarray):
-        fit = Z @ state.A
-        fit[:, : S.shape[1]] -= S
-        left = row_norms2(fit)
-    else:  # |s - zA|^2 by Gram matrices: zA has no zeros, and would be as wide as the data
-        along, G = times(S, state.A.T), state.A @ state.A.T
-        left = squares + np.einsum("ij,ij->i", Z, Z @ G - 2 * along, dtype=np.float64)
-    if state.view.columns:
-        left, squares = left + block.columns["outside"], squares + block.columns["outside"]
-    return _left_over(state, block, np.maximum(left, 0.0), squares, linear)
-
-
-def _residual_with_holes(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
-    """The same over the observed entries."""
-    linear = masked_codes(block.X, state.A, nonnegative=False)
-    Z = np.maximum(linear, 0.0)
-    if algorithm.decoder == "nnls":
-        Z = masked_codes(block.X, state.A, nonnegative=True)
-    left = squared_residuals(block.X, Z, state.A)
-    return _left_over(state, block, left, row_norms2(observed(block.X)[0]), linear)
-
-
-def _left_over(state: AndState, block: Block, left: Any, squares: Any, codes: NDArray[Any]) -> Stats:
-    """Sums over all samples and over those that weren't left out (their weight is positive)."""
-    given = weights(block)
-    w, kept = np.abs(given), np.maximum(given, 0.0)
-    some = ((block.start + np.arange(block.n_rows)) % state.stride == 0) & (given > 0)
-    return {
-        "residual": float(w @ left),
-        "squares": float(w @ squares),
-        "kept": np.array([kept @ left, kept @ squares]),
-        "codes": Concat(codes[some].astype(np.float64)),
-    }
-
-
-def decode(X: Any, decoder: NDArray[Any], alpha: Any = 0.0) -> NDArray[Any]:
-    """Non-negative codes: the paper's decoding with threshold ``alpha``."""
-    Z = times(X, decoder)
-    Z[Z < alpha] = 0.0
-    return Z
-
-
-def nnls_codes(X: Any, A: NDArray[Any]) -> NDArray[Any]:
-    """Non-negative codes of least squares."""
-    return nnls(A @ A.T, times(X, A[:, : X.shape[1]].T)).astype(A.dtype)
 
 
 def lift(state: AndState) -> AndState:

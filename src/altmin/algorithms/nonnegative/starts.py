@@ -11,6 +11,7 @@ samples are mostly noise, and dividing by their sums would make them the extreme
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,19 +40,29 @@ def begin_picks(view: View, method: str, seed: int) -> Picks:
     return _next_probe(Picks(empty, empty, seed=seed), method)
 
 
-def picks_round(picks: Picks, method: str, rows: Rows) -> Round:
-    """The argmax (or for random samples: the lottery) over all rows."""
-    maps = {"spa": spa_map if len(picks.directions) else norms_map, "vca": vca_map, "random": lottery_map}
-    left = {"spa": ("left",)}.get(method, ())
-    reads = COLUMNS if method != "spa" or not len(picks.directions) else (*COLUMNS, "left")
-    return Round(maps[method], rows, name="start", reads=reads, writes=left, needs_data=False)
+def picks_round(picks: Picks, method: str, rows: Rows, n: int) -> Round:
+    """The pass that takes the next of n samples (random ones: all); its ``then`` takes and gives Picks."""
+    seen: dict[str, Any] = {"name": "start", "reads": COLUMNS, "needs_data": False}
+    farthest = partial(_take_farthest, method=method, n=n)
+    match method:
+        case "random":
+            return Round(lottery_map, rows, then=partial(_take_winners, n=n), **seen)
+        case "vca":
+            return Round(vca_map, rows, then=farthest, **seen)
+    if not len(picks.directions):
+        return Round(norms_map, rows, writes=("left",), then=farthest, **seen)
+    seen["reads"] += ("left",)
+    return Round(spa_map, rows, writes=("left",), then=farthest, **seen)
 
 
-def update_picks(picks: Picks, method: str, stats: Stats, n: int) -> Picks:
+def _take_winners(picks: Picks, stats: Stats, n: int) -> Picks:
+    """The samples with the lowest tickets."""
+    order = np.argsort(stats["tickets"].value, kind="stable")[:n]
+    return replace(picks, picked=stats["samples"].value[order], done=True)
+
+
+def _take_farthest(picks: Picks, stats: Stats, method: str, n: int) -> Picks:
     """Take the best sample; done when there are n, or when the samples span no more directions."""
-    if method == "random":
-        order = np.argsort(stats["tickets"].value, kind="stable")[:n]
-        return replace(picks, picked=stats["samples"].value[order], done=True)
     best = stats["farthest"]
     sample, point = best.payload
     left = point - (point @ picks.directions.T) @ picks.directions

@@ -20,6 +20,7 @@ Where entries are missing, `holes` finds the leading directions and coordinates.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,72 +90,44 @@ class Reduction:
             return View("project")
         return self._power_start(View("power"), n_features, dtype)
 
-    def round(self, view: View, rows: Rows) -> Round:
-        """The pass that this phase needs."""
+    def round(self, view: View, rows: Rows, dtype: Any) -> Round:
+        """The pass that comes next; its ``then`` takes and gives a View."""
         known = ("weight",) if view.cleaned else ()
-        if view.phase in ("sketch", "gram", "power"):
-            step = {"sketch": sketch_map, "gram": gram_map, "power": power_map}[view.phase]
-            return Round(step, rows, name="subspace", reads=known)
-        if view.phase == "complete":
-            return Round(complete_map, rows, name="complete", holes=True)
-        if view.phase == "coordinates":
-            return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True)
-        if view.phase == "project":
-            writes = COLUMNS if view.basis is not None else COLUMNS[1:]
-            return Round(project_map, rows, name="subspace", writes=writes, reads=known)
-        needs: dict[str, Any] = {
+        seen: dict[str, Any] = {
             "reads": COLUMNS if view.columns else COLUMNS[1:],
             "needs_data": not view.columns,
         }
         match view.phase:
-            case "moments":
-                return Round(moments_map, rows, name="screen", **needs)
-            case "judge":
-                return Round(judge_map, rows, name="screen", writes=("leverage", "leftover"), **needs)
-            case "drop":
-                needs["reads"] = (*needs["reads"], "leverage", "leftover")
-                return Round(drop_map, rows, name="screen", writes=("weight",), **needs)
-        return Round(turn_map, rows, name="subspace", writes=("coordinates", "outside"), **needs)
-
-    def update(self, view: View, stats: Stats, dtype: Any) -> View:
-        """What follows from the sums of that pass."""
-        if "facts" in stats:
-            view = _learn(view, stats["facts"])
-        match view.phase:
-            case "sketch":
-                return self._sketched(view, stats["sketch"])
-            case "gram":
-                directions = np.linalg.eigh(stats["gram"].astype(np.float64))[1][:, : -self.width - 1 : -1]
-                return replace(view, phase="project", basis=np.ascontiguousarray(directions, dtype))
-            case "power":
-                basis = np.linalg.qr(stats["power"].astype(np.float64))[0].astype(dtype)
-                view = replace(view, basis=basis, rounds=view.rounds + 1)
-                return replace(view, phase="project") if view.rounds >= _POWER_ROUNDS else view
             case "complete":
-                completion = update_completion(view.completion, stats)
-                phase = "coordinates" if completion.done else "complete"
-                return replace(view, completion=completion, phase=phase)
+                return Round(complete_map, rows, name="complete", holes=True, then=_completed)
             case "coordinates":
-                completion = replace(view.completion, poor=stats["poor"] / stats["rows"])
-                view = replace(view, completion=completion, basis=completion.basis, columns=True)
-                return replace(view, exact=completion.exact, phase="moments")
+                return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True, then=_placed)
+            case "sketch":
+                return Round(sketch_map, rows, name="subspace", reads=known, then=self._sketched)
+            case "gram":
+                return Round(gram_map, rows, name="subspace", reads=known, then=self._directions)
+            case "power":
+                return Round(power_map, rows, name="subspace", reads=known, then=_powered)
             case "project":
-                return self._projected(view, stats, dtype)
+                writes = COLUMNS if view.basis is not None else COLUMNS[1:]
+                return Round(
+                    project_map, rows, name="subspace", writes=writes, reads=known, then=self._projected
+                )
             case "moments":
-                view = _leading(view, stats["moments"], self.rank)
-                return replace(view, phase="judge" if self.screen else "turn", rounds=0)
+                return Round(moments_map, rows, name="screen", then=self._summed, **seen)
             case "judge":
-                mean = view.energy / max(view.count, 1.0)
-                return replace(view, phase="drop", limit=25 * _median(stats["leftover"], mean) + 1e-12 * mean)
+                return Round(
+                    judge_map, rows, name="screen", writes=("leverage", "leftover"), then=set_limit, **seen
+                )
             case "drop":
-                return self._dropped(view, stats)
-        basis = view.turn if view.basis is None else view.basis @ view.turn
-        exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
-        view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
-        return replace(view, phase="ready")
+                seen["reads"] += ("leverage", "leftover")
+                return Round(drop_map, rows, name="screen", writes=("weight",), then=self._dropped, **seen)
+        turned = partial(_turned, dtype=dtype)
+        return Round(turn_map, rows, name="subspace", writes=("coordinates", "outside"), then=turned, **seen)
 
-    def _sketched(self, view: View, sketch: NDArray[Any]) -> View:
+    def _sketched(self, view: View, stats: Stats) -> View:
         """The span of the rows, if the sketch has room to spare; otherwise the leading directions."""
+        view, sketch = _learn(view, stats), stats["sketch"]
         W = sketch.shape[1]
         _, s, Vt = np.linalg.svd(sketch, full_matrices=False)
         K = max(int(np.sum(s > _tolerance(sketch.dtype) * s[0])), 1)
@@ -179,18 +152,29 @@ class Reduction:
         directions = np.random.default_rng(0).standard_normal((n_features, min(self.width, n_features)))
         return replace(view, phase="power", basis=directions.astype(dtype), exact=False, rounds=0)
 
-    def _projected(self, view: View, stats: Stats, dtype: Any) -> View:
-        worst = float(stats["worst"].value)
-        exact = view.exact and worst <= (10 * _tolerance(dtype)) ** 2
-        if view.exact and not exact:
+    def _directions(self, view: View, stats: Stats) -> View:
+        """The leading eigenvectors of the Gram matrix."""
+        gram = stats["gram"]
+        directions = np.linalg.eigh(gram.astype(np.float64))[1][:, : -self.width - 1 : -1]
+        basis = np.ascontiguousarray(directions, gram.dtype)
+        return replace(_learn(view, stats), phase="project", basis=basis)
+
+    def _projected(self, view: View, stats: Stats) -> View:
+        """Whether a basis that should hold all of the data does; if not, the leading directions."""
+        view = _learn(view, stats)
+        if view.exact and not stats["worst"].value <= (10 * _tolerance(view.basis.dtype)) ** 2:
             if self.rank is None:
                 return replace(view, phase="ready", basis=None, exact=False)
-            W = len(view.basis)
+            W, dtype = len(view.basis), view.basis.dtype
             if W > 2 * self.width:
                 return self._leading_start(view, W, dtype)
             return replace(view, phase="project", basis=None, exact=False)
-        view = replace(view, exact=exact, columns=view.basis is not None)
+        view = replace(view, columns=view.basis is not None)
         return replace(view, phase="ready" if self.rank is None else "moments")
+
+    def _summed(self, view: View, stats: Stats) -> View:
+        view = _leading(view, stats["moments"], self.rank)
+        return replace(view, phase="judge" if self.screen else "turn", rounds=0)
 
     def _dropped(self, view: View, stats: Stats) -> View:
         """Next look at the samples that are left; give up the screen where it would take too many."""
@@ -206,6 +190,33 @@ class Reduction:
                 return replace(view, phase="gram" if view.gram else "power", rounds=0, cleaned=True)
             return replace(view, phase="turn")
         return replace(view, phase="judge")
+
+
+def _completed(view: View, stats: Stats) -> View:
+    completion = update_completion(view.completion, stats)
+    return replace(view, completion=completion, phase="coordinates" if completion.done else "complete")
+
+
+def _placed(view: View, stats: Stats) -> View:
+    completion = replace(view.completion, poor=stats["poor"] / stats["rows"])
+    view = replace(_learn(view, stats), completion=completion, basis=completion.basis, columns=True)
+    return replace(view, exact=completion.exact, phase="moments")
+
+
+def _powered(view: View, stats: Stats) -> View:
+    """The directions after a step of subspace iteration."""
+    power = stats["power"]
+    basis = np.linalg.qr(power.astype(np.float64))[0].astype(power.dtype)
+    view = replace(_learn(view, stats), basis=basis, rounds=view.rounds + 1)
+    return replace(view, phase="project") if view.rounds >= _POWER_ROUNDS else view
+
+
+def _turned(view: View, stats: Stats, dtype: Any) -> View:
+    """The leading directions of the kept samples are the basis."""
+    basis = view.turn if view.basis is None else view.basis @ view.turn
+    exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
+    view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
+    return replace(view, phase="ready")
 
 
 def coordinates(view: View, block: Block) -> Any:
@@ -291,6 +302,12 @@ def judge_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str
     return {"leftover": counts}, {"leverage": leverage, "leftover": leftover}
 
 
+def set_limit(view: View, stats: Stats) -> View:
+    """A sample is dropped where its residual is far above the median."""
+    mean = view.energy / max(view.count, 1.0)
+    return replace(view, phase="drop", limit=25 * _median(stats["leftover"], mean) + 1e-12 * mean)
+
+
 def drop_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
     """Leave out the samples that failed; those that now pass come back."""
     view, columns = state.view, block.columns
@@ -354,7 +371,8 @@ def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
     }
 
 
-def _learn(view: View, facts: Stats) -> View:
+def _learn(view: View, stats: Stats) -> View:
+    facts = stats["facts"]
     return replace(
         view,
         count=facts["count"],

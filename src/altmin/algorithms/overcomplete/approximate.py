@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,10 @@ from altmin.algorithms.overcomplete.improve import (
     sweep_update,
 )
 from altmin.algorithms.overcomplete.peeling import (
-    PeelState,
     begin_peeling,
     peel_codes,
     peel_round,
     peel_sample,
-    peel_update,
 )
 from altmin.algorithms.overcomplete.peeling_sizes import PeelPlan, levels
 from altmin.algorithms.overcomplete.unit_rows import row_weights, squares_left, unit_rows
@@ -81,35 +80,23 @@ class ApproximateDictionary:
         return ApproximateState("norms", info.n_features, str(info.dtype), info.n_rows or 0, seed)
 
     def next_round(self, state: ApproximateState) -> Round | Done:
-        """The pass that the phase needs."""
+        """The pass that the phase needs, and what follows from it."""
+        theory = self.sweeps is None
         match state.phase:
             case "norms":
-                return Round(norms_map, name="norms")
+                return Round(norms_map, name="norms", then=self._begin)
             case "gather":
                 rows = self._sample(state)
-                return Round(gather_map, rows, name="peel", iteration=self.sweeps is None)
+                return Round(gather_map, rows, name="peel", iteration=theory, then=self._peel_gathered)
             case "peel":
                 step = peel_round(self.plan, state.peel)
-                counts = self.sweeps is None and state.peel.step == "peel"
-                return replace(step, iteration=counts)
+                counts = theory and state.peel.step == "peel"
+                return replace(step, iteration=counts, then=partial(self._after_peel, step))
             case "sweep":
-                return Round(sweep_map, name="sweep", iteration=True)
+                return Round(sweep_map, name="sweep", iteration=True, then=self._swept)
             case "final":
-                return Round(final_map, name="final")
+                return Round(final_map, name="final", then=self._close)
         return Done("converged", _ENDINGS.get(state.phase, ""))
-
-    def update(self, state: ApproximateState, stats: Stats) -> ApproximateState:
-        """What follows from the sums of a round."""
-        match state.phase:
-            case "norms":
-                return self._begin(state, stats)
-            case "gather":
-                return self._peel_gathered(state, stats["U"].value, stats["w"].value)
-            case "peel":
-                return self._after_peel(state, peel_update(self.plan, state.peel, stats))
-            case "sweep":
-                return replace(state, sweep=sweep_update(self.sweeps, state.sweep, stats))
-        return self._close(state, stats)
 
     def finish(self, state: ApproximateState) -> ApproximateState:
         """One closing pass over what there is."""
@@ -161,7 +148,8 @@ class ApproximateDictionary:
         rng = np.random.default_rng([state.seed, 2])
         return Take(np.sort(rng.choice(state.n_rows, self.plan.n_rows, replace=False)))
 
-    def _peel_gathered(self, state: ApproximateState, U: Any, w: Any) -> ApproximateState:
+    def _peel_gathered(self, state: ApproximateState, stats: Stats) -> ApproximateState:
+        U, w = stats["U"].value, stats["w"].value
         if self.exact:
             atoms, drawn = peel_all(self, U, w), None
         else:
@@ -169,8 +157,9 @@ class ApproximateDictionary:
             atoms, drawn = peel.atoms, peel.candidates
         return self._peeled(state, atoms, drawn)
 
-    def _after_peel(self, state: ApproximateState, peel: PeelState) -> ApproximateState:
-        before = state.peel
+    def _after_peel(self, step: Round, state: ApproximateState, stats: Stats) -> ApproximateState:
+        """After a pass of the peeling."""
+        before, peel = state.peel, step.update(self, state.peel, stats)
         state = replace(state, peel=peel)
         # Algorithm 2 stops after a round that gained too little; Theorem 4's goal is met at gamma* + eps.
         nothing_new = not self.plan.strict and len(before.atoms) == before.n_peeled
@@ -184,6 +173,9 @@ class ApproximateDictionary:
             return replace(state, phase="peeled", atoms=atoms)
         atoms = fill_up(atoms, self.plan.n_atoms, drawn, state.seed)
         return replace(state, phase="sweep", atoms=atoms, peel=None, sweep=begin_sweeps(atoms))
+
+    def _swept(self, state: ApproximateState, stats: Stats) -> ApproximateState:
+        return replace(state, sweep=sweep_update(self.sweeps, state.sweep, stats))
 
     def _close(self, state: ApproximateState, stats: Stats) -> ApproximateState:
         error = stats["left"] / stats["total"] if stats["total"] > 0 else 0.0

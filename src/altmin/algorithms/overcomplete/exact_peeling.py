@@ -33,7 +33,7 @@ class PeelStep:
 
 
 def peel_steps(plan: PeelPlan, U: NDArray[Any], w: NDArray[Any]) -> Iterator[PeelStep]:
-    """Algorithm 1 with true projection, one atom a round, from unit rows and their weights.
+    """Algorithm 1 with true projection, one atom per round, from unit rows and their weights.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def peel_steps(plan: PeelPlan, U: NDArray[Any], w: NDArray[Any]) -> Iterator[Pee
     atoms = np.zeros((n, plan.n_nonzero), np.int32)
     codes, counts = np.zeros(atoms.shape, U.dtype), np.zeros(n, np.int32)
     Z, tau, scores = U.copy(), plan.tau, None
-    playing = w.astype(np.float64)
+    weight = w.astype(np.float64)
     while len(D) < plan.n_atoms and tau >= plan.floor:
         relaxed, joining = levels(plan, tau)
         if scores is None:
-            scores = RowScores(Z, playing, relaxed)
-        atom, value, count = _best_refined(plan, Z, playing, scores.scores(), relaxed, joining)
+            scores = RowScores(Z, weight, relaxed)
+        atom, value, count = _best_refined(plan, Z, weight, scores.scores(), relaxed, joining)
         if count < plan.min_support or value <= 0:
             if plan.decay >= 1:
                 return
@@ -71,7 +71,7 @@ def peel_steps(plan: PeelPlan, U: NDArray[Any], w: NDArray[Any]) -> Iterator[Pee
         peel_rows(U, Z, D, D64 @ D64.T, len(D) - 1, tie(joining, U.dtype), atoms, codes, counts)
         rows = np.flatnonzero(counts > before)
         full = counts[rows] == plan.n_nonzero
-        playing[rows[full]] = 0.0  # rows with a full support have left the game
+        weight[rows[full]] = 0.0  # rows with a full support are no longer candidates
         scores.change(rows, np.where(full[:, None], 0.0, Z[rows]).astype(U.dtype))
         left = float(np.sum(w * np.einsum("ij,ij->i", Z, Z, dtype=np.float64)) / w.sum())
         yield PeelStep(atom, tau, value, rows, Z, left)

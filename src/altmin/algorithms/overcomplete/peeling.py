@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,14 +60,15 @@ class PeelState:
 
 
 def peel_round(plan: PeelPlan, peel: PeelState) -> Round:
-    """The pass that the peeling needs next."""
-    if peel.step == "sample":
-        return Round(sample_map, name="peel", writes=COLUMNS)
-    if peel.step == "score":
-        return Round(score_map, name="peel", reads=COLUMNS)
-    if peel.step == "refine":
-        return Round(refine_map, name="peel", reads=COLUMNS)
-    return Round(peel_map, name="peel", reads=COLUMNS, writes=COLUMNS)
+    """The pass that the peeling needs next; its ``then`` takes and gives a PeelState."""
+    match peel.step:
+        case "sample":
+            return Round(sample_map, name="peel", writes=COLUMNS, then=partial(_drawn, plan))
+        case "score":
+            return Round(score_map, name="peel", reads=COLUMNS, then=partial(_scored, plan))
+        case "refine":
+            return Round(refine_map, name="peel", reads=COLUMNS, then=partial(_refined, plan))
+    return Round(peel_map, name="peel", reads=COLUMNS, writes=COLUMNS, then=partial(_drawn, plan))
 
 
 def begin_peeling(plan: PeelPlan, n_features: int, dtype: Any) -> PeelState:
@@ -74,42 +76,42 @@ def begin_peeling(plan: PeelPlan, n_features: int, dtype: Any) -> PeelState:
     return PeelState("sample", plan.tau, np.zeros((0, n_features), dtype))
 
 
-def peel_update(plan: PeelPlan, peel: PeelState, stats: Stats) -> PeelState:
-    """What follows from a pass of the peeling."""
-    if peel.step in ("sample", "peel"):
-        peel = replace(peel, n_peeled=len(peel.atoms), left=stats["left"] / stats["total"])
-        drawn = _unit(stats["drawn"].payload)
-        ended = len(peel.atoms) >= plan.n_atoms or peel.tau < plan.floor or not len(drawn)
-        return replace(peel, step="done" if ended else "score", candidates=drawn)
-    if peel.step == "score":
-        order = np.argsort(-stats["scores"], kind="stable")[: 2 * plan.batch]
-        chosen = peel.candidates[order]
-        nothing = np.full(len(chosen), -1.0)
-        return replace(
-            peel,
-            step="refine",
-            directions=chosen,
-            best=chosen,
-            best_values=nothing,
-            best_counts=np.zeros(len(chosen)),
-            refined=0,
-        )
-    peel = _keep_best(peel, stats)
-    if peel.refined <= plan.refine:
-        return replace(peel, directions=_unit(stats["step"]).astype(peel.atoms.dtype))
-    return _take(plan, peel)
+def _drawn(plan: PeelPlan, peel: PeelState, stats: Stats) -> PeelState:
+    """New candidates, drawn from what is left; or the end."""
+    peel = replace(peel, n_peeled=len(peel.atoms), left=stats["left"] / stats["total"])
+    drawn = _unit(stats["drawn"].payload)
+    ended = len(peel.atoms) >= plan.n_atoms or peel.tau < plan.floor or not len(drawn)
+    return replace(peel, step="done" if ended else "score", candidates=drawn)
 
 
-def _keep_best(peel: PeelState, stats: Stats) -> PeelState:
-    """Power steps aren't monotone in what counts: remember the best iterate of each direction."""
-    better = stats["values"] > peel.best_values
+def _scored(plan: PeelPlan, peel: PeelState, stats: Stats) -> PeelState:
+    """The best-scored candidates are refined."""
+    order = np.argsort(-stats["scores"], kind="stable")[: 2 * plan.batch]
+    chosen = peel.candidates[order]
     return replace(
+        peel,
+        step="refine",
+        directions=chosen,
+        best=chosen,
+        best_values=np.full(len(chosen), -1.0),
+        best_counts=np.zeros(len(chosen)),
+        refined=0,
+    )
+
+
+def _refined(plan: PeelPlan, peel: PeelState, stats: Stats) -> PeelState:
+    """The next power step, or the atoms. Steps aren't monotone in what counts: keep the best iterates."""
+    better = stats["values"] > peel.best_values
+    peel = replace(
         peel,
         refined=peel.refined + 1,
         best=np.where(better[:, None], peel.directions, peel.best),
         best_values=np.where(better, stats["values"], peel.best_values),
         best_counts=np.where(better, stats["counts"], peel.best_counts),
     )
+    if peel.refined <= plan.refine:
+        return replace(peel, directions=_unit(stats["step"]).astype(peel.atoms.dtype))
+    return _take(plan, peel)
 
 
 def _take(plan: PeelPlan, peel: PeelState) -> PeelState:
@@ -147,7 +149,7 @@ def peel_sample(algorithm: Any, state: Any, U: NDArray[Any], w: NDArray[Any]) ->
         if step.writes:
             stats, columns = stats
             left = _left(U, columns, peel.atoms)
-        peel = peel_update(plan, peel, stats)
+        peel = step.update(algorithm, peel, stats)
         number += 1
     return peel
 
@@ -217,7 +219,7 @@ def _weighted(algorithm: Any, state: Any, block: Block) -> tuple[NDArray[Any], N
 
 
 def _residuals(algorithm: Any, state: Any, block: Block) -> tuple[NDArray[Any], NDArray[Any]]:
-    """What is left of a block's rows; rows whose support is full have left the game."""
+    """What is left of a block's rows; rows whose support is full have no weight."""
     U, w = _weighted(algorithm, state, block)
     Z = block.second if block.second is not None else _left(U, block.columns, state.peel.atoms)
     return Z, np.where(block.columns["peel_counts"] < algorithm.plan.n_nonzero, w, 0.0)

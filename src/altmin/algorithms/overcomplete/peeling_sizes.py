@@ -10,7 +10,7 @@ from altmin.contract import record
 
 _LEAST_ROWS = 4096  # practical peeling looks at this many rows at least,
 _USES = 256  # and at so many that an atom is used this often if all are used alike
-MOST_CANDIDATES = 1024  # drawn a round: scores are a product of all rows with these
+MOST_CANDIDATES = 1024  # drawn per round: scores are a product of all rows with these
 _RELAX = 0.5  # c of Theorem 6: (alpha, beta) = (c tau, (1 - c) tau)
 
 
@@ -76,7 +76,7 @@ def theory_tau(n_nonzero: int, bound: float, eps: float) -> float:
 
 
 def theory_draws(n_atoms: int, bound: float, eps: float) -> int:
-    """Candidates a round that find a good one with probability .95 by the sampling bound."""
+    """Candidates per round that find a good one with probability .95 by the sampling bound."""
     return ceil(2 * 16 * n_atoms * bound * log(1 / 0.05) / ((1 - _RELAX) * eps**2))
 
 

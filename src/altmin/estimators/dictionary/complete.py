@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from altmin.algorithms.dictionary.complete import Complete
-from altmin.algorithms.dictionary.polish import CompleteState
+from altmin.algorithms.dictionary.complete import Complete, CompleteState
 from altmin.engine import AnySource
 from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.dictionary.shared import (
@@ -206,12 +205,12 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         start = start_distance(self.init if given else None, self.components_)
         facts = {"batch": self.batch_size, "start": start}
-        self._set_guarantee(state, order, state.agreeing, theorem=2, **facts)
+        self._set_guarantee(state, order, state.search.agreeing, theorem=2, **facts)
         self._warn_of_whitening(state)
 
     def _warn_of_whitening(self, state: CompleteState) -> None:
         """Image patches hold little in most directions, and whitening makes those as loud as the rest."""
-        spread = float(np.linalg.norm(state.unwhiten, 2) * np.linalg.norm(state.whiten, 2))
+        spread = float(np.linalg.norm(state.frame.unwhiten, 2) * np.linalg.norm(state.frame.whiten, 2))
         if spread > _AMPLIFIED and not state.converged:
             warnings.warn(
                 f"whitening amplified the weakest directions of the data {spread:.3g} times, and no sparse "

@@ -176,8 +176,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         with self._unchanged_by_errors():
             source = self._open(X, reset=True)
             self._forget()
-            if isinstance(source, Source):
-                self._follow_table(source)
+            if source.replayable:
+                self._follow_table(source.require_replayable("a fit of a table"))
             elif self.checkpoint is None:
                 self._consume(_stream(source, self.window), last=True)
             else:
@@ -313,7 +313,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
         self._fit_evidence = self._evidence(
-            result.state, order, result.state.agreeing, theorem=3, batch=self.window
+            result.state, order, result.state.search.agreeing, theorem=3, batch=self.window
         )
 
     def _look_again(self, state: OnlineState) -> None:
@@ -349,13 +349,13 @@ def _stream(source: AnySource, window: int, waiting: Any = ()) -> StreamSource:
 
     def blocks() -> Iterator[Any]:
         yield from waiting
-        if isinstance(source, StreamSource):
+        if not source.replayable:
             while (table := source.pull(window)) is not None:
                 yield table.X
             return
-        step = max(window, 4096)
-        for start in range(0, source.n_rows, step):
-            yield source.read(start, min(start + step, source.n_rows)).X
+        rows, step = source.require_replayable("a table"), max(window, 4096)
+        for start in range(0, rows.n_rows, step):
+            yield rows.read(start, min(start + step, rows.n_rows)).X
 
     return StreamSource(blocks())
 

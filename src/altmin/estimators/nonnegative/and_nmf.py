@@ -14,7 +14,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, decode, lift, nnls_codes
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift
+from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
 from altmin.contract import Block
 from altmin.engine import AnySource, Source
 from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator

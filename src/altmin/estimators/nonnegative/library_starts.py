@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from altmin.engine import AnySource, Source
+from altmin.engine import AnySource
 
 _LIBRARY_ROWS = 10_000
 
 
 def library_start(name: str, source: AnySource, n_components: int, seed: int | None) -> Any:
     """Centres of k-means, or components of NMF, of scikit-learn on some of the samples."""
-    if not isinstance(source, Source):
-        raise ValueError(f"init={name!r} needs data that can be read again, not a one-way stream")
+    rows = source.require_replayable(f"init={name!r}")
     rng = np.random.default_rng(seed)
-    ids = np.sort(rng.permutation(source.n_rows)[:_LIBRARY_ROWS])
-    table = source.take(ids)
+    ids = np.sort(rng.permutation(rows.n_rows)[:_LIBRARY_ROWS])
+    table = rows.take(ids)
     X = table.X if table.weight is None else table.X[table.weight > 0]
     if name == "kmeans":
         from sklearn.cluster import KMeans

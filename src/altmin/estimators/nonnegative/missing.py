@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from altmin.engine import AnySource, Source
+from altmin.engine import AnySource
 
 
 def with_holes(X: Any, mask: Any, missing: str) -> Any:
@@ -53,8 +53,7 @@ def check_holes(source: AnySource, missing: str) -> None:
     """Refuse what the completion can't read: streams, and sparse or dense data of the other kind."""
     if missing == "raise":
         return
-    if not isinstance(source, Source):
-        raise ValueError(f"missing={missing!r} needs data that can be read again, not a one-way stream")
+    source.require_replayable(f"missing={missing!r}")
     if missing == "unstored" and not source.info.sparse:
         raise ValueError("missing='unstored' needs a sparse X; use missing='mask' with NaN in a dense one")
     if missing == "mask" and source.info.sparse:

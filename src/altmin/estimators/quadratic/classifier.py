@@ -155,11 +155,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
-        if not isinstance(source, Source):
-            raise ValueError(
-                "X is a one-way stream: the classifier reads rows several times; use partial_fit"
-            )
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
@@ -201,9 +198,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {labels.tolist()}")
         _at_least_two(labels)
         codes = np.searchsorted(labels, y)
-        source = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
-        if not isinstance(source, Source):
-            raise ValueError("X is a one-way stream: give its blocks to partial_fit one by one")
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
+        source = opened.require_replayable("partial_fit (which takes the blocks of a stream one by one)")
         rows = source.take(np.arange(source.n_rows))
         kept = Reservoir.of(rows, self._seed() or 0) if kept is None else kept.more(rows)
         fresh, machines = source, getattr(self, "_machines", ())
@@ -325,7 +321,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             wrap=not once,
             total=None if once else source.n_rows,
         )
-        changes: dict[str, Any] = {"max_iter": 1 << 60, "tol": 0.0} if once else {}
+        changes: dict[str, Any] = {"max_iter": None, "tol": 0.0} if once else {}
         states = []
         for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):
             target = (codes == label).astype(info.dtype)

@@ -175,7 +175,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._complex = is_complex
         algorithm = self._algorithm(source, once=True)
         state = None if known is None else algorithm.resume(known)
-        result = self._run(algorithm, source, state, max_iter=1 << 60, checkpoint=None, tol=0.0)
+        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
         self._adopt(algorithm, result, None)
         return self
 

@@ -28,8 +28,6 @@ from altmin.guarantees.quadratic import SWEPT
 from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
 
-_UNLIMITED = 1 << 60
-
 
 class FactorizationMachineRegressor(RegressorMixin, Estimator):
     r"""Quadratic regression of low rank, learned in one pass with a state of O(rank * n_features).
@@ -238,17 +236,17 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             self.encoded_names_: list[str] = []
         source = self._open(X, target, sample_weight, reset=known is None)
         algorithm = self._algorithm(source, once=True)
-        state = None
+        state, pieces = None, []
         if known is not None and not kept:
             state = algorithm.resume(known)
-        elif isinstance(source, Source):
-            source = Source([*(Table(*part) for part in kept), *source.pieces], source.dtype)
-        result = self._run(algorithm, source, state, max_iter=_UNLIMITED, checkpoint=None, tol=0.0)
+        elif source.replayable:
+            pieces = [*(Table(*part) for part in kept), *source.require_replayable("a first call").pieces]
+            source = Source(pieces, source.dtype)
+        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
         self._adopt(result)
         self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
-        enough = not isinstance(source, Source) or source.n_rows >= 4 * (source.info.n_features + 8)
-        done = enough or (known is not None and not kept)
-        self._kept = () if done else tuple(_parts(piece) for piece in source.pieces)  # type: ignore[union-attr]
+        enough = (source.info.n_rows or 0) >= 4 * (source.info.n_features + 8)
+        self._kept = () if enough else tuple(_parts(piece) for piece in pieces)
         return self
 
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
@@ -266,7 +264,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
             wrap=total is not None,
             total=total,
-            shuffle=total is not None and isinstance(source, Source) and not source.on_disk,
+            shuffle=total is not None and not source.on_disk,
             minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 
@@ -300,17 +298,16 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.loss_ = float(result.state.loss)
 
     def _sweep(self, source: AnySource, start: UserModel | None) -> None:
-        if not isinstance(source, Source):
-            raise ValueError("refine='als' sweeps over the rows again and again: a stream has them once")
+        rows = source.require_replayable("refine='als'")
         alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
         if len(alpha) != 2 or min(alpha) < 0:
             raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
         rank = min(self.rank, source.info.n_features)
         model, losses, binary = refine(
-            source, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
+            rows, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
         )
-        rows = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
-        self.history_ = [*(self.history_ if start else []), *rows]
+        swept = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
+        self.history_ = [*(self.history_ if start else []), *swept]
         self.n_iter_ = len(self.history_)
         self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
         self.loss_ = losses[-1]

@@ -50,7 +50,8 @@ def report(
     """
     lens, evidence, n_rows, fresh = state.lens, None, state.rows, len(losses)
     d = len(lens.centre)
-    if isinstance(source, Source):
+    if source is not None and source.replayable:
+        source = source.require_replayable("the report")
         n_rows = source.n_rows
         fresh = 0 if algorithm.batch_size == 0 else int(np.ceil(n_rows / algorithm.batch_size))
         if n_parameters(d, 1) <= MAX_PARAMETERS:

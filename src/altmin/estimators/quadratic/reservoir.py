@@ -51,6 +51,4 @@ class Reservoir:
 
     def source(self) -> Source:
         """As a table."""
-        opened = open_source(self.X, self.y, self.weight)
-        assert isinstance(opened, Source)
-        return opened
+        return open_source(self.X, self.y, self.weight).require_replayable("the sample")

@@ -198,7 +198,8 @@ class RankOneSensing(RegressorMixin, Estimator):
         d, second = self.n_features_in_, self.n_second_features_
         parameters = n_parameters(min(self.rank, d), d, second)
         facts = self._facts
-        if isinstance(source, Source):
+        if source.replayable:
+            source = source.require_replayable("the report")
             facts = {**facts, "n_rows": float(source.n_rows)}
             if parameters <= MAX_PARAMETERS:
                 U, V, y = self._sample(source)

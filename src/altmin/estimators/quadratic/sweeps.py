@@ -32,7 +32,7 @@ def looks_one_hot(source: Any) -> bool:
     bool
         True for one-hot codes, bags of ids, and very sparse features.
     """
-    if not isinstance(source, Source) or source.n_rows < 2:
+    if (source.info.n_rows or 0) < 2:
         return False
     rows = np.unique(np.linspace(0, source.n_rows - 1, min(source.n_rows, 2000)).astype(np.intp))
     X = sp.csc_array(source.take(rows).X)
