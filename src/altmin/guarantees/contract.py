@@ -3,7 +3,7 @@
 A family provides
 
     measure(fit, rows) -> Evidence     a record of numbers, from a fit and some rows of data
-    tests(evidence) -> [Test]          each number held against a bound, under an id; for each factor or for all
+    tests(evidence) -> [Test]          each number held against a bound, under an id, for each factor or all
     rule(evidence) -> Rule             which tests decide: data without noise ask for others than noisy ones
 
 and :func:`judge` is the one place in which tests become verdicts. A test that rejects makes the verdict
@@ -137,10 +137,11 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
     rule = family.rule(evidence)
     deciding = [known[name] for name in rule.needs if name in known]
     table = None if family.table is None else family.table(evidence)
-    factors = () if table is None else _factors(deciding, table)
-    verdict = least([allowed(test.row) for test in deciding] + [factor.verdict for factor in factors])
-    if len(deciding) < len(rule.needs):
-        verdict = least([verdict, "unknown"])
+    complete = (
+        "recovered" if len(deciding) == len(rule.needs) else "unknown"
+    )  # a test that is missing has no power
+    factors = () if table is None else _factors(deciding, table, complete)
+    verdict = least([complete, *(allowed(test.row) for test in deciding), *(f.verdict for f in factors)])
     rows = tuple(replace(test.row, decisive=test in deciding) for test in tests)
     error = family.error(evidence)
     return GuaranteeReport(
@@ -189,7 +190,7 @@ def each(
     values = np.asarray(values, dtype=np.float64)
     known = values[~np.isnan(values)]
     worst = None if not len(known) else float(known.max() if at_least is None else known.min())
-    bounds = {"at_most": at_most, "at_least": at_least}
+    bounds: dict[str, Any] = {"at_most": at_most, "at_least": at_least}
     row = check(name, symbol, options.pop("reference", "evidence"), worst, **bounds, **options)
     if row.status == "holds" and len(known) < len(values):
         row = replace(row, status="cannot be checked")
@@ -202,16 +203,19 @@ def shown(*rows: Condition) -> list[Test]:
     return [Test(row) for row in rows]
 
 
-def _factors(tests: list[Test], table: Table) -> tuple[Factor, ...]:
+def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ...]:
     """One line per component: the least of the tests of it, and of those that speak of all."""
-    general = least(allowed(test.row) for test in tests if test.allows is None and test.everywhere)
+    of_all = [test.row for test in tests if test.allows is None and test.everywhere]
+    general = least([complete, *map(allowed, of_all)])
     found = []
     for number in range(len(table.error)):
         own = {test.against: test.allows[number] for test in tests if test.allows is not None}
         verdict = least([general, *own.values()])
         against = [words for words, allows in own.items() if allows == verdict != "recovered"]
         if verdict == general != "recovered":
-            against += [test.row.name for test in tests if test.allows is None and allowed(test.row) == general]
+            against += [row.name for row in of_all if allowed(row) == general]
+        if verdict == complete != "recovered":
+            against.append("tests are missing at this effort")
         numbers = (float(table.error[number]), float(table.bound[number]), int(table.samples[number]))
         found.append(Factor(number, verdict, *numbers, "; ".join(against[:2])))
     return tuple(found)

@@ -172,6 +172,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
         self._set_fit(result.state, source.info.dtype)
+        self.guarantee_ = self._judge(source, full=False)  # type: ignore[arg-type]
         return self
 
     def _algorithm(self, source: AnySource) -> Complete:

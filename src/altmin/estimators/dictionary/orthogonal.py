@@ -167,6 +167,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         result = self._run(self._algorithm(start, given), source)
         self._set_run(result)
         self._set_fit(result.state, source.info.dtype, keep_order=given)
+        self.guarantee_ = self._judge(source, full=False)  # type: ignore[arg-type]
         return self
 
     def _algorithm(self, start: np.ndarray | None, given: bool) -> Orthogonal:

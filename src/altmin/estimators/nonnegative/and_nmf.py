@@ -27,6 +27,7 @@ from altmin.guarantees.nonnegative import (
     NONNEGATIVE,
     ConeEvidence,
     negative_excess,
+    room,
     shape,
     start_quality,
     structure_left,
@@ -148,6 +149,7 @@ class AND(ComponentsEstimator):
     True
     """
 
+    _assumptions = ("pure",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **SHARED_CONSTRAINTS,
         "n_components": [Interval(Integral, 1, None, closed="left")],
@@ -231,8 +233,7 @@ class AND(ComponentsEstimator):
         check_holes(source, self.missing)
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
-        self._set_components(result.state)
-        self.guarantee_ = self._report(result.state)
+        self.guarantee_ = self._report(result.state, self._set_components(result.state))
         self._state = None
         return self
 
@@ -272,14 +273,13 @@ class AND(ComponentsEstimator):
             ]
         self.n_iter_, self.outcome_ = result.state.stage, result.outcome
         self._state = result.state
-        self._set_components(result.state)
-        self.guarantee_ = self._report(result.state)
+        self.guarantee_ = self._report(result.state, self._set_components(result.state))
         return self
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         stride = -(-source.n_rows // max(2000, 20 * self.n_components))
         codes, rest, squares = self._look_at(source.take(np.arange(0, source.n_rows, stride)).X)
         left = row_norms2(rest)
@@ -294,6 +294,8 @@ class AND(ComponentsEstimator):
             noise=residual,
             dropped=max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean())),
             holes=self.holes_,
+            room=room(self.components_),
+            pure=assume == "pure",
         )
         if full:
             evidence = self._compared(evidence, source, codes[fits], rest[fits])
@@ -322,7 +324,7 @@ class AND(ComponentsEstimator):
 
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
-        apart = float(worst_sines(fits, self.components_).max())
+        apart = worst_sines(fits, self.components_)
         starts = [refit(other, source, seed=seed) for seed in (1, 2)]
         excess = None
         if self.missing == "raise":
@@ -331,24 +333,25 @@ class AND(ComponentsEstimator):
         return replace(
             evidence,
             halves=apart,
-            restarts=float(worst_sines(starts, self.components_).max()),
-            at_noise=shape(codes, self.components_, level=2 * apart),
+            restarts=worst_sines(starts, self.components_),
+            at_noise=shape(codes, self.components_, level=2 * float(apart.max())),
             structured=structure_left(rest),
             excess=excess,
         )
 
-    def _report(self, state: AndState) -> GuaranteeReport:
+    def _report(self, state: AndState, order: np.ndarray) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
-        A = lift(state).A
+        A = lift(state).A[order]
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
         evidence = ConeEvidence(
-            None if state.codes is None else shape(state.codes, A),
+            None if state.codes is None else shape(state.codes[:, order], A),
             residual,
             noise=None if state.view.noiseless else residual,
             start=start,
             outside=outside,
             dropped=len(self.outliers_) / max(state.view.count, 1.0),
             holes=self.holes_,
+            room=room(self.components_),
         )
         return judge(NONNEGATIVE, evidence)
 
@@ -391,7 +394,8 @@ class AND(ComponentsEstimator):
             raise ValueError("init holds NaN, infinity or a component that is 0")
         return start
 
-    def _set_components(self, state: AndState) -> None:
+    def _set_components(self, state: AndState) -> np.ndarray:
+        """The fitted attributes; the order of the components."""
         A = lift(state).A
         norms = np.linalg.norm(A, axis=1)
         mass = np.zeros(len(A)) if state.mass is None else state.mass
@@ -410,6 +414,7 @@ class AND(ComponentsEstimator):
         self.reconstruction_err_ = float(np.sqrt(state.residual))
         self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
         self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
+        return order
 
     def transform(self, X: Any, mask: Any = None) -> Any:
         """Non-negative weights of the samples, by the ``decoder``; with holes, from what was observed.

@@ -225,7 +225,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         codes = np.searchsorted(self.classes_, y).astype(np.float64)
         return self._open(X, codes, sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         mine = collect_rows(self._scores, source, self.n_jobs)
         codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
         found = self._evidence(mine, codes)
