@@ -32,9 +32,9 @@ def trajectory(**options):
 # The paper's schedule starts near the truth; 'auto' starts from the data alone.
 given = {"init": problem.start, "inner_steps": 50}
 runs = {
-    "constant .1": {"thresholds": 0.1, **given},
-    "constant .01": {"thresholds": 0.01, **given},
-    "the paper's: .1 / 1.1$^s$": {"thresholds": (0.1, 1.1), **given},
+    "constant .1": {"threshold": 0.1, **given},
+    "constant .01": {"threshold": 0.01, **given},
+    "the paper's: .1 / 1.1$^s$": {"threshold": (0.1, 1.1), **given},
     "auto, from the data alone": {},
 }
 curves = {name: trajectory(**options) for name, options in runs.items()}

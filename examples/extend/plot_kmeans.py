@@ -41,12 +41,15 @@ class KMeans:
 
     def next_round(self, state):
         if state.ids is not None:
-            return Round(start_map, Take(state.ids), name="start")
-        return Done() if state.change == 0 else Round(assign_map, All(), name="assign", iteration=True)
+            return Round(start_map, Take(state.ids), name="start", then=self.begin)
+        if state.change == 0:
+            return Done()
+        return Round(assign_map, All(), name="assign", iteration=True, then=self.move)
 
-    def update(self, state, stats):
-        if state.ids is not None:
-            return replace(state, centres=stats, ids=None)
+    def begin(self, state, stats):
+        return replace(state, centres=stats, ids=None)
+
+    def move(self, state, stats):
         sums, counts, error = stats
         kept = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], state.centres)
         change = float(np.abs(kept - state.centres).max())

@@ -4,9 +4,9 @@ A few samples that are simply wrong
 
 *What do fifty broken samples in five thousand do to the factors?* To most factorizations: everything. A
 start that takes extreme samples takes the broken ones. :class:`altmin.AND` screens them out before it
-starts, names them in ``outliers_``, and finds the features of the others as if nothing had happened: up to
-a percent or so of broken samples. Beyond that they are still named, and should be taken out before a second
-fit.
+starts, names them in ``outlier_mask_``, and finds the features of the others as if nothing had happened: up
+to a percent or so of broken samples. Beyond that they are still named, and should be taken out before a
+second fit.
 """
 
 import warnings
@@ -38,13 +38,13 @@ for share in shares:
     fits = [
         first,
         AND(15, trim=None, max_iter=60).fit(X),
-        AND(15).fit(np.delete(X, first.outliers_, axis=0)),
+        AND(15).fit(X[~first.outlier_mask_]),
         NMF(15, init="nndsvda", max_iter=200, random_state=0).fit(np.maximum(X, 0)),
     ]
     for name, fit in zip(errors, fits, strict=True):
         errors[name].append(total_correlation_error(fit.components_, problem.components))
-    named = np.intersect1d(first.outliers_, broken).size
-    print(f"{len(broken)} broken samples: {named} named, {len(first.outliers_) - named} wrongly")
+    named = first.outlier_mask_[broken].sum()
+    print(f"{len(broken)} broken samples: {named} named, {first.outlier_mask_.sum() - named} wrongly")
 
 # %%
 figure, ax = plt.subplots()

@@ -21,7 +21,7 @@ n, block, noise = 24, 1000, 0.05
 atoms = polar(rng.standard_normal((n, n)))
 S = rng.standard_normal((n, n))
 turn = polar(np.eye(n) + 0.002 * (S - S.T) / np.sqrt(n))
-model = OnlineDictionaryLearning(window=block, start_size=block, memory=3 * block, random_state=0)
+model = OnlineDictionaryLearning(batch_size=block, start_size=block, memory=3 * block, random_state=0)
 errors, lost, searches = [], [], []
 for step in range(120):
     if 30 <= step < 90:

@@ -74,7 +74,7 @@ def binary_weights_need_one_threshold() -> Iterator[Figure]:
     errors = []
     for seed in SEEDS:
         problem = make_binary(3000, 200, 50, n_active=4, random_state=seed)
-        model = AND(50, init=problem.start, thresholds=0.25, max_iter=12).fit(problem.X)
+        model = AND(50, init=problem.start, threshold=0.25, max_iter=12).fit(problem.X)
         errors.append(total_correlation_error(model.components_, problem.components))
     yield Figure("largest total error of 10 seeds", max(errors), at_most=1e-9)
 
@@ -90,7 +90,7 @@ def outliers_are_left_out_and_named() -> Iterator[Figure]:
                 X, rows = add_outliers(problem.X, share, scale=scale, random_state=seed)
                 model = AND(50).fit(X)
                 errors.append(total_correlation_error(model.components_, problem.components))
-                wrong += len(np.setxor1d(model.outliers_, rows))
+                wrong += len(np.setxor1d(np.flatnonzero(model.outlier_mask_), rows))
             what = f"{share:.1%} of norm x{scale:g}"
             yield Figure(f"{what}: largest total error of 10 seeds", max(errors), at_most=1e-6)
             yield Figure(f"{what}: samples named wrongly or missed", wrong, at_most=0)

@@ -18,7 +18,7 @@ def papers_schedule_recovers() -> Iterator[Figure]:
     """Thresholds .1/1.1^j, 50 inner steps, 200 stages on DIR (W=1000, D=100, n=5000): error below 1e-6."""
     for seed in range(3):
         problem = make_dir(5000, 1000, 100, random_state=seed)
-        model = AND(100, init=problem.start, thresholds=(0.1, 1.1), inner_steps=50, max_iter=200)
+        model = AND(100, init=problem.start, threshold=(0.1, 1.1), inner_steps=50, max_iter=200)
         error = total_correlation_error(model.fit(problem.X).components_, problem.components)
         yield Figure(f"total correlation error, seed {seed}", error, at_most=1e-6)
 
@@ -28,7 +28,7 @@ def constant_threshold_stalls() -> Iterator[Figure]:
     """One constant threshold stalls above 1 on the same problem."""
     problem = make_dir(5000, 1000, 100, random_state=0)
     for threshold in (0.1, 0.01, 0.001):
-        model = AND(100, init=problem.start, thresholds=threshold, inner_steps=50, max_iter=200)
+        model = AND(100, init=problem.start, threshold=threshold, inner_steps=50, max_iter=200)
         error = total_correlation_error(model.fit(problem.X).components_, problem.components)
         yield Figure(f"total correlation error, threshold {threshold}", error, at_least=1.0)
 

@@ -30,7 +30,7 @@ def engine_costs_little() -> Iterator[Figure]:
     for _ in range(3):
         with threadpool_limits(1), cpu_time() as loop:
             _plain_loop(problem.X, problem.start, stages)
-        model = altmin.AND(100, init=problem.start, thresholds=(0.1, 1.1), max_iter=stages, n_jobs=1)
+        model = altmin.AND(100, init=problem.start, threshold=(0.1, 1.1), max_iter=stages, n_jobs=1)
         with cpu_time() as engine:
             model.fit(problem.X)
         ratios.append(engine.cpu / loop.cpu)

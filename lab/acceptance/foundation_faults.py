@@ -88,7 +88,7 @@ def interrupted_fits_are_valid() -> Iterator[Figure]:
     rng = np.random.default_rng()
     equal = pressed = 0
     while pressed < 20:
-        model = AND(50, init=PROBLEM.start, thresholds=(0.1, 1.001), max_iter=100_000)
+        model = AND(50, init=PROBLEM.start, threshold=(0.1, 1.001), max_iter=100_000)
         timer = threading.Timer(rng.uniform(0.2, 2.0), os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         try:
@@ -98,6 +98,6 @@ def interrupted_fits_are_valid() -> Iterator[Figure]:
         finally:
             timer.join()
         pressed += 1
-        again = AND(50, init=PROBLEM.start, thresholds=(0.1, 1.001), max_iter=model.n_iter_).fit(PROBLEM.X)
+        again = AND(50, init=PROBLEM.start, threshold=(0.1, 1.001), max_iter=model.n_iter_).fit(PROBLEM.X)
         equal += model.outcome_.kind == "interrupted" and _different(model, again) == 0
     yield Figure("models bit-equal to fit(max_iter=n_iter_), of 20", equal, at_least=20)

@@ -69,11 +69,11 @@ def _run(n: int, W: int, D: int, workers: int) -> dict[str, float]:
         Client(cluster) as client,
     ):
         tiny = [dask.delayed(_rows)(number, 600, 8) for number in range(16)]
-        AND(2, init=start[:2, :8], thresholds=(0.1, 1.01), max_iter=2, trim=None).fit(tiny)  # imports
+        AND(2, init=start[:2, :8], threshold=(0.1, 1.01), max_iter=2, trim=None).fit(tiny)  # imports
         before = max(client.run(_resident).values())
         dask_rounds.aligned, Client.submit, AndNmf.measure = counted_result, counted_submit, last_stage
         try:
-            model = AND(D, init=start, thresholds=(0.1, 1.01), max_iter=ROUNDS, trim=None).fit(blocks)
+            model = AND(D, init=start, threshold=(0.1, 1.01), max_iter=ROUNDS, trim=None).fit(blocks)
         finally:
             dask_rounds.aligned, Client.submit, AndNmf.measure = result, submit, count
         grown = held[0] - before

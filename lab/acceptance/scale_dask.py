@@ -62,7 +62,7 @@ def _planted() -> tuple[Any, Any]:
 
 MACHINE = ("coef_", "factors_", "eigenvalues_", "intercept_", "loss_")
 FAMILIES = {
-    "AND": Family(lambda: AND(10, max_iter=25, thresholds=(0.1, 1.05)), _topics),
+    "AND": Family(lambda: AND(10, max_iter=25, threshold=(0.1, 1.05)), _topics),
     "CompleteDictionaryLearning": Family(lambda: CompleteDictionaryLearning(random_state=0), _sparse),
     "FactorizationMachineRegressor": Family(
         lambda: FactorizationMachineRegressor(2, random_state=0, max_iter=15, tol=0.0),
@@ -209,7 +209,7 @@ def a_grouped_round_is_cheap() -> Iterator[Figure]:
 
 
 def _seconds_a_round(X: Any) -> float:
-    model = AND(2, init=np.eye(2) + 0.1, thresholds=(0.1, 1.01), max_iter=12, trim=None)
+    model = AND(2, init=np.eye(2) + 0.1, threshold=(0.1, 1.01), max_iter=12, trim=None)
     model.fit(da.from_array(np.abs(X), chunks=(8192 * 25, 2)))
     return float(np.median(np.diff([row["seconds"] for row in model.history_])))
 

@@ -48,7 +48,7 @@ def fit():
     if family == "AND":
         AND(8, max_iter=5, random_state=0).fit(path)
     elif family == "online":
-        OnlineDictionaryLearning(32, window=8192, start_size=20_000, random_state=0).fit(path)
+        OnlineDictionaryLearning(32, batch_size=8192, start_size=20_000, random_state=0).fit(path)
     else:
         y = rng.standard_normal(n_rows, dtype=np.float32)
         options = {"batch_size": 40_000, "max_iter": -(-n_rows // 40_000), "tol": 0.0, "whiten": False}

@@ -63,10 +63,10 @@ def _cases(folder: Path) -> dict[str, Case]:
         return FactorizationMachineRegressor(2, **options)
 
     return {
-        "AND": Case(lambda **c: AND(10, thresholds=(0.1, 1.01), max_iter=150, **c), (topics,)),
+        "AND": Case(lambda **c: AND(10, threshold=(0.1, 1.01), max_iter=150, **c), (topics,)),
         "Orthogonal": Case(lambda **c: OrthogonalDictionaryLearning(random_state=0, **c), (rotated,)),
         "Complete": Case(lambda **c: CompleteDictionaryLearning(random_state=0, **c), (sparse,)),
-        "Online": Case(lambda **c: OnlineDictionaryLearning(window=500, random_state=0, **c), (sparse,)),
+        "Online": Case(lambda **c: OnlineDictionaryLearning(batch_size=500, random_state=0, **c), (sparse,)),
         "Approximate": Case(
             lambda **c: ApproximateDictionaryLearning(
                 24, n_nonzero_coefs=2, peeling="sampled", random_state=0, max_iter=15, tol=0.0, **c

@@ -7,7 +7,7 @@ from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-# One line a public name; `__init__.pyi` says the same to type checkers (a test compares the two).
+# One line per public name; `__init__.pyi` says the same to type checkers (a test compares the two).
 _HOMES = {
     "align_components": "altmin.selection.alignment",
     "AND": "altmin.estimators.nonnegative.and_nmf",
@@ -32,6 +32,7 @@ _HOMES = {
     "spa": "altmin.algorithms.nonnegative.pure_samples",
     "SparseCoder": "altmin.estimators.dictionary.sparse_coder",
     "threshold_correlation": "altmin.algorithms.correlation.threshold_correlation",
+    "TopicModel": "altmin.text.topics",
     "vca": "altmin.algorithms.nonnegative.pure_samples",
 }
 _MODULES = ("datasets", "hyperspectral", "images", "metrics", "plots", "text")

@@ -38,6 +38,7 @@ from altmin.kernels.thresholds import hard_threshold as hard_threshold
 from altmin.selection.alignment import align_components as align_components
 from altmin.selection.bootstrap import bootstrap_components as bootstrap_components
 from altmin.selection.number import select_n_components as select_n_components
+from altmin.text.topics import TopicModel as TopicModel
 
 __version__: str
 _HOMES: dict[str, str]

@@ -11,7 +11,7 @@ stream or on a cluster.
     next_round(state)  -> Round | Done
     map(algorithm, state, block) -> Stats          (a function named by the Round; pure)
     combine(Stats, Stats) -> Stats                 (below; associative, the same for everyone)
-    update(state, stats) -> State                  (pure)
+    then(state, stats) -> State                    (named by the Round too; pure)
     finish(state)      -> State                    (the iterations are over: rounds that follow tidy up)
 
 Purity is what buys the rest: a retried task cannot count a block twice, a checkpoint is the state,
@@ -155,11 +155,7 @@ class Round:
     reads: tuple[str, ...] = ()
     needs_data: bool = True
     holes: bool = False
-    then: Callable[[State, Stats], State] | None = None
-
-    def update(self, algorithm: Any, state: State, stats: Stats) -> State:
-        """The state that follows from the sums of this round."""
-        return (self.then or algorithm.update)(state, stats)
+    then: Callable[[State, Stats], State] = field(kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def test_resumes_from_its_checkpoint(tutorial, X, tmp_path):
 def test_an_empty_cluster_stays_where_it_was(tutorial):
     state = tutorial.KMeansState(np.array([[0.0], [9.0]]), None)
     stats = (np.array([[2.0], [0.0]]), np.array([2.0, 0.0]), 0.0)
-    after = tutorial.KMeans(2).update(state, stats)
+    after = tutorial.KMeans(2).move(state, stats)
     np.testing.assert_array_equal(after.centres, [[1.0], [9.0]])
     assert isinstance(tutorial.KMeans(2).next_round(replace(after, change=0.0)), Done)
 

@@ -39,7 +39,7 @@ def test_starts_for_nonnegative_data_say_so(init):
 def test_screened_outliers_do_not_come_back_with_nonnegative_components():
     X, rows = add_outliers(PROBLEM.X, 0.02, scale=10.0, random_state=0)
     model = AND(10, nonnegative_components=True).fit(X)
-    np.testing.assert_array_equal(model.outliers_, rows)
+    np.testing.assert_array_equal(np.flatnonzero(model.outlier_mask_), rows)
     assert error(model) < 1e-6
 
 
@@ -69,10 +69,10 @@ def test_the_scales_of_the_start_do_not_matter():
     np.testing.assert_allclose(one.components_, other.components_, atol=1e-10)
 
 
-@pytest.mark.parametrize("thresholds", ["auto", (0.1, 1.1)])
-def test_sparse_data_give_the_dense_result_and_are_never_densified(thresholds, monkeypatch):
+@pytest.mark.parametrize("threshold", ["auto", (0.1, 1.1)])
+def test_sparse_data_give_the_dense_result_and_are_never_densified(threshold, monkeypatch):
     X = np.where(NOISY.X > np.quantile(NOISY.X, 0.6), NOISY.X, 0.0)
-    options = {"init": NOISY.start, "thresholds": thresholds, "max_iter": 20}
+    options = {"init": NOISY.start, "threshold": threshold, "max_iter": 20}
     dense = AND(10, **options).fit(X)
     for name in ("toarray", "todense"):
         monkeypatch.setattr(sp.csr_array, name, lambda *_: pytest.fail("densified"))
@@ -147,9 +147,9 @@ def test_nonnegative_components_are_nonnegative_and_fit_better_than_clipping():
 
 
 def test_a_warm_start_goes_on_from_the_last_components():
-    model = AND(10, warm_start=True, max_iter=8, thresholds=(0.1, 1.1)).fit(PROBLEM.X)
+    model = AND(10, warm_start=True, max_iter=8, threshold=(0.1, 1.1)).fit(PROBLEM.X)
     before = error(model)
-    model.set_params(thresholds=(0.05, 1.1)).fit(PROBLEM.X)
+    model.set_params(threshold=(0.05, 1.1)).fit(PROBLEM.X)
     assert error(model) < before
 
 
@@ -163,7 +163,7 @@ def test_an_array_start_keeps_its_order():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"thresholds": (0.1, 0.9)}, r"thresholds=\(0.1, 0.9\): a schedule is"),
+        ({"threshold": (0.1, 0.9)}, r"threshold=\(0.1, 0.9\): a schedule is"),
         ({"init": np.zeros((10, 100))}, "a component that is 0"),
         ({"init": np.ones((9, 100))}, r"\(n_components, n_features\) = \(10, 100\)"),
         ({"max_iter": 0}, "max_iter"),

@@ -46,7 +46,7 @@ def test_ids_alone_complete_a_low_rank_matrix():
     rng = np.random.default_rng(1)
     R = rng.standard_normal((80, 2)) @ rng.standard_normal((2, 60)) + rng.standard_normal((80, 1)) + 2
     seen = rng.random(R.shape) < 0.4
-    model = InductiveMatrixCompletion(2, alpha=0.01, random_state=0).fit(
+    model = InductiveMatrixCompletion(2, random_state=0).fit(
         sp.csr_array((R[seen], np.nonzero(seen)), shape=R.shape)
     )
     assert np.sqrt(np.mean((model.complete() - R)[~seen] ** 2)) < 0.1 * R.std()

@@ -32,6 +32,6 @@ def test_the_residual_is_that_of_the_codes():
     model = CompleteDictionaryLearning(random_state=0).fit(noisy.X)
     left = noisy.X - model.inverse_transform(model.transform(noisy.X))
     assert model.reconstruction_err_ == pytest.approx(np.linalg.norm(left), rel=1e-6)
-    tracked = OnlineDictionaryLearning(window=500, start_size=1000, random_state=0).fit(noisy.X)
+    tracked = OnlineDictionaryLearning(batch_size=500, start_size=1000, random_state=0).fit(noisy.X)
     share = tracked.reconstruction_err_ / np.linalg.norm(noisy.X[-500:])
     assert 0.05 < share < 0.2

@@ -139,7 +139,7 @@ def ratings(n_users=60, n_items=40, n=1500, seed=0):
 def test_one_hot_columns_are_found_and_learned_by_sweeps():
     users, items, y = ratings()
     X = sp.hstack([sp.csr_array(np.eye(60)[users]), sp.csr_array(np.eye(40)[items])], format="csr")
-    fitted = model(alpha=0.1).fit(X[:1200], y[:1200])
+    fitted = model().fit(X[:1200], y[:1200])
     assert fitted.score(X[1200:], y[1200:]) > 0.8
     assert {row["phase"] for row in fitted.history_} == {"sweep"}
     by_hand = fitted.intercept_ + X @ fitted.coef_
@@ -151,19 +151,11 @@ def test_frames_with_categories_are_encoded():
     pd = pytest.importorskip("pandas")
     users, items, y = ratings()
     frame = pd.DataFrame({"user": [f"u{i}" for i in users], "item": pd.Categorical(items)})
-    fitted = model(alpha=0.1).fit(frame[:1200], y[:1200])
+    fitted = model().fit(frame[:1200], y[:1200])
     assert fitted.score(frame[1200:], y[1200:]) > 0.8
     assert len(fitted.encoded_names_) == len(fitted.coef_)
     frame.loc[0, "user"] = "never seen"
     assert np.isfinite(fitted.predict(frame[:1])).all()
-
-
-def test_sweeps_keep_signs_and_diagonal(problem):
-    swept = model(refine="als", alpha=1e-3).fit(problem.X, problem.y)
-    assert swept.score(problem.X, problem.y) > 0.995
-    by_hand = swept.intercept_ + problem.X @ swept.coef_
-    by_hand += np.einsum("ij,jk,ik->i", problem.X, swept.matrix(), problem.X)
-    np.testing.assert_allclose(swept.predict(problem.X), by_hand, atol=1e-8)
 
 
 def test_sorted_tables_do_no_harm():

@@ -18,6 +18,7 @@ from altmin import (
     OrthogonalDictionaryLearning,
     PhaseRetrieval,
     RankOneSensing,
+    TopicModel,
 )
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
 from altmin.estimators.base import Estimator
@@ -29,9 +30,10 @@ INTENSITIES = np.square(LAW.X @ np.arange(5.0))
 RATINGS = sp.csr_array(np.where(RNG.random((30, 20)) < 0.5, np.outer(RNG.normal(size=30), np.ones(20)), 0))
 FITS = {
     AND(4): (make_dir(300, 20, 4, concentration=1.0, random_state=0).X,),
+    TopicModel(4): (make_dir(300, 20, 4, concentration=1.0, random_state=0).X,),
     OrthogonalDictionaryLearning(): (SPARSE,),
     CompleteDictionaryLearning(random_state=0): (SPARSE,),
-    OnlineDictionaryLearning(window=300, random_state=0): (SPARSE,),
+    OnlineDictionaryLearning(batch_size=300, random_state=0): (SPARSE,),
     ApproximateDictionaryLearning(10, n_nonzero_coefs=2, random_state=0, max_iter=3): (
         make_planted_sparse(200, 12, 10, 2, 0.02, random_state=0).X,
     ),

@@ -21,13 +21,13 @@ import numpy as np
 from altmin import AND
 from altmin.datasets import make_dir
 problem = make_dir(3000, 200, 10, random_state=0)
-model = AND(10, thresholds=(.1, 1.01), max_iter=400, n_jobs=1, checkpoint=sys.argv[1]).fit(problem.X)
+model = AND(10, threshold=(.1, 1.01), max_iter=400, n_jobs=1, checkpoint=sys.argv[1]).fit(problem.X)
 np.save(sys.argv[2], model.components_)
 """
 
 
 def model(folder=None, **options):
-    return AND(10, thresholds=(0.1, 1.01), n_jobs=1, checkpoint=folder, **options)
+    return AND(10, threshold=(0.1, 1.01), n_jobs=1, checkpoint=folder, **options)
 
 
 def run_script(folder, out, kill_after=None):
@@ -72,7 +72,7 @@ def test_a_finished_fit_is_not_done_again(tmp_path):
 
 def test_threads_and_verbosity_are_no_other_problem(tmp_path, capsys):
     model(tmp_path, max_iter=5).fit(PROBLEM.X)
-    other = AND(10, thresholds=(0.1, 1.01), n_jobs=2, verbose=1, checkpoint=tmp_path, max_iter=8)
+    other = AND(10, threshold=(0.1, 1.01), n_jobs=2, verbose=1, checkpoint=tmp_path, max_iter=8)
     other.fit(PROBLEM.X)
     np.testing.assert_array_equal(other.components_, model(max_iter=8).fit(PROBLEM.X).components_)
 
@@ -84,7 +84,7 @@ def test_another_problem_is_refused(tmp_path, change):
         if change == "data":
             model(tmp_path, max_iter=3).fit(PROBLEM.X + 1.0)
         else:
-            AND(9, thresholds=(0.1, 1.01), checkpoint=tmp_path, max_iter=3).fit(PROBLEM.X)
+            AND(9, threshold=(0.1, 1.01), checkpoint=tmp_path, max_iter=3).fit(PROBLEM.X)
 
 
 def test_a_damaged_newest_checkpoint_falls_back_to_the_one_before(tmp_path):

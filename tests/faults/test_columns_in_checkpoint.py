@@ -33,12 +33,14 @@ class Smooth:
     def next_round(self, state):
         match state.phase:
             case "start":
-                return Round(start, name="start", writes=("level",))
+                return Round(start, name="start", writes=("level",), then=self.go_on)
             case "steps":
-                return Round(step, name="step", iteration=True, reads=("level",), writes=("level",))
+                return Round(
+                    step, name="step", iteration=True, reads=("level",), writes=("level",), then=self.go_on
+                )
         return Done()
 
-    def update(self, state, stats):
+    def go_on(self, state, stats):
         return Level("steps", stats)
 
     def finish(self, state):

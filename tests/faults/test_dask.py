@@ -82,7 +82,7 @@ def test_weights_travel_with_the_rows(client):
 @pytest.mark.parametrize("held_by", ["tasks", "driver"])
 def test_a_killed_worker_changes_nothing(client, held_by):
     given = lazy_problem() if held_by == "tasks" else da.from_array(PROBLEM.X, chunks=(900, 200))
-    options = {"max_iter": 40, "thresholds": (0.1, 1.05)}
+    options = {"max_iter": 40, "threshold": (0.1, 1.05)}
     local = AND(8, **options).fit(PROBLEM.X)
 
     def kill():
@@ -100,7 +100,7 @@ def test_a_killed_worker_changes_nothing(client, held_by):
 @pytest.mark.slow
 def test_a_slow_worker_only_costs_time(client):
     """Stopped for two seconds (SIGSTOP): the round waits or is done elsewhere, the bits stay."""
-    options = {"max_iter": 40, "thresholds": (0.1, 1.05)}
+    options = {"max_iter": 40, "threshold": (0.1, 1.05)}
     local = AND(8, **options).fit(PROBLEM.X)
     slow = next(iter(client.run(os.getpid).values()))
 
@@ -175,7 +175,7 @@ def test_arrays_at_odd_addresses_give_the_same_bits():
         return moved
 
     def sums(map_rows, table, state):
-        step = Round(map_rows, rows=All())
+        step = Round(map_rows, rows=All(), then=lambda state, stats: state)
         return reduce_group((machine, state, step), table, {}, (0, 0, 512), (0, 0), False)[0]
 
     rng = np.random.default_rng(0)
@@ -190,7 +190,7 @@ def test_arrays_at_odd_addresses_give_the_same_bits():
         for name in here:
             if isinstance(here[name], np.ndarray):
                 np.testing.assert_array_equal(there[name], here[name])
-        state = machine.update(state, here)
+        state = step.then(state, here)
     moved = open_source([at_odd_address(X[:900]), X[900:]])
     assert moved.read(0, 512).X.flags.aligned
 

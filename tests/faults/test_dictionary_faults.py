@@ -10,7 +10,7 @@ PROBLEM = make_sparse_dictionary(1200, 6, density=0.2, orthogonal=True, random_s
 MODELS = [
     OrthogonalDictionaryLearning(),
     CompleteDictionaryLearning(random_state=0),
-    OnlineDictionaryLearning(window=200, start_size=400, random_state=0),
+    OnlineDictionaryLearning(batch_size=200, start_size=400, random_state=0),
 ]
 
 
@@ -75,4 +75,4 @@ def test_a_one_way_stream_needs_the_online_estimator():
 def test_a_stream_that_changes_width_is_refused():
     blocks = [PROBLEM.X[:500], PROBLEM.X[:500, :4]]
     with pytest.raises(ValueError, match="features"):
-        OnlineDictionaryLearning(window=200, start_size=400).fit(iter(blocks))
+        OnlineDictionaryLearning(batch_size=200, start_size=400).fit(iter(blocks))

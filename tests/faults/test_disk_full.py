@@ -17,7 +17,7 @@ limit = int(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
     X = make_dir(2000, 100, 8, random_state=0).X
-    AND(8, max_iter=9, thresholds=(.1, 1.1), checkpoint=sys.argv[1]).fit(X)
+    AND(8, max_iter=9, threshold=(.1, 1.1), checkpoint=sys.argv[1]).fit(X)
 except OSError as error:
     print("refused:", error)
 """
@@ -26,7 +26,7 @@ except OSError as error:
 def test_the_last_checkpoint_survives_a_full_disk(tmp_path):
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
     X = make_dir(2000, 100, 8, random_state=0).X
-    options = {"thresholds": (0.1, 1.1)}
+    options = {"threshold": (0.1, 1.1)}
     AND(8, max_iter=4, checkpoint=tmp_path, **options).fit(X)
     sizes = [file.stat().st_size for file in tmp_path.iterdir()]
     code = f"import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n{SCRIPT}"

@@ -29,7 +29,7 @@ class Begun(Silent):
 
 def interrupted_fit(delay, **options):
     """Fit, and press Ctrl-C ``delay`` seconds after the first iteration."""
-    model = AND(10, init=PROBLEM.start, max_iter=100_000, tol=0.0, thresholds=(0.1, 1.001), **options)
+    model = AND(10, init=PROBLEM.start, max_iter=100_000, tol=0.0, threshold=(0.1, 1.001), **options)
     begun = Begun()
 
     def press():
@@ -51,7 +51,7 @@ def test_the_model_is_that_of_the_last_finished_iteration(seed, n_jobs):
     delay = float(np.random.default_rng(seed).uniform(0.0, 0.4))
     model = interrupted_fit(delay, n_jobs=n_jobs)
     assert model.outcome_.kind == "interrupted"
-    again = AND(10, init=PROBLEM.start, max_iter=model.n_iter_, tol=0.0, thresholds=(0.1, 1.001))
+    again = AND(10, init=PROBLEM.start, max_iter=model.n_iter_, tol=0.0, threshold=(0.1, 1.001))
     again.fit(PROBLEM.X)
     assert again.outcome_.kind == "max_iter"
     np.testing.assert_array_equal(model.components_, again.components_)

@@ -21,7 +21,7 @@ MODELS = [
     AND(3, max_iter=3),
     OrthogonalDictionaryLearning(max_iter=3),
     CompleteDictionaryLearning(random_state=0, max_iter=3),
-    OnlineDictionaryLearning(window=500, start_size=1000, random_state=0),
+    OnlineDictionaryLearning(batch_size=500, start_size=1000, random_state=0),
     ApproximateDictionaryLearning(6, n_nonzero_coefs=2, peeling="sampled", random_state=0, max_iter=3),
     FactorizationMachineRegressor(1, random_state=0, max_iter=3),
     FactorizationMachineRegressor(1, batch_size=4000, random_state=0, max_iter=8),

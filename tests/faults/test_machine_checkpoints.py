@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from altmin import FactorizationMachineRegressor, PhaseRetrieval
+from altmin.algorithms.sparse.machine_maps import field_map
 from altmin.datasets import make_quadratic
+from altmin.engine.checkpoint import Checkpoint
 
 
 @pytest.mark.parametrize("batch_size", ["auto", 300])
@@ -18,6 +21,52 @@ def test_a_fit_resumes_to_the_same_bits(tmp_path, batch_size):
     resumed.fit(problem.X, problem.y)
     np.testing.assert_array_equal(resumed.coef_, whole.coef_)
     assert [row["loss"] for row in resumed.history_] == [row["loss"] for row in whole.history_]
+
+
+def one_hot_rows(n=6000, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = np.column_stack([rng.integers(0, 40, n), rng.integers(40, 70, n), rng.integers(70, 75, n)])
+    X = sp.csr_array((np.ones(3 * n), columns.ravel(), np.arange(0, 3 * n + 1, 3)), shape=(n, 75))
+    P = rng.standard_normal((75, 2))
+    return X, np.sum(P[columns[:, 0]] * P[columns[:, 1]], axis=1) + 0.1 * rng.standard_normal(n)
+
+
+class Killed(BaseException):
+    pass
+
+
+def test_a_one_hot_fit_that_was_killed_goes_on_to_the_same_bits(tmp_path, monkeypatch):
+    X, y = one_hot_rows()
+    whole = FactorizationMachineRegressor(2, random_state=0).fit(X, y)
+    monkeypatch.setattr(Checkpoint, "due", True)
+    rounds = []
+
+    def dies(*arguments):
+        rounds.append(arguments)
+        if len(rounds) == 50:
+            raise Killed
+        return field_map(*arguments)
+
+    monkeypatch.setattr("altmin.algorithms.sparse.machine.field_map", dies)
+    model = FactorizationMachineRegressor(2, random_state=0, checkpoint=tmp_path, n_jobs=1)
+    with pytest.raises(Killed):
+        model.fit(X, y)
+    monkeypatch.setattr("altmin.algorithms.sparse.machine.field_map", field_map)
+    resumed = FactorizationMachineRegressor(2, random_state=0, checkpoint=tmp_path).fit(X, y)
+    np.testing.assert_array_equal(resumed.factors_, whole.factors_)
+    assert [row["loss"] for row in resumed.history_] == [row["loss"] for row in whole.history_]
+    assert all(np.isfinite(row["change"]) for row in whole.history_)
+    assert whole.outcome_.kind == "converged"
+
+
+def test_one_hot_rows_of_a_file_give_the_bits_of_the_array(tmp_path, monkeypatch):
+    X, y = one_hot_rows()
+    dense = X.toarray()
+    np.save(tmp_path / "X.npy", dense)
+    monkeypatch.setattr("altmin.engine.cursor.BESIDE_FILES_BYTES", 1000)  # columns go to disk as well
+    in_memory = FactorizationMachineRegressor(2, random_state=0).fit(dense, y)
+    from_file = FactorizationMachineRegressor(2, random_state=0).fit(tmp_path / "X.npy", y)
+    np.testing.assert_array_equal(from_file.factors_, in_memory.factors_)
 
 
 def test_a_checkpoint_of_other_parameters_is_refused(tmp_path):

@@ -22,7 +22,7 @@ from altmin import AND
 from altmin.datasets import make_dir
 print("ready", flush=True)
 X = make_dir(3000, 200, 10, random_state=0).X
-AND(10, thresholds=(.1, 1.001), max_iter=100_000, n_jobs=1, checkpoint=sys.argv[1]).fit(X)
+AND(10, threshold=(.1, 1.001), max_iter=100_000, n_jobs=1, checkpoint=sys.argv[1]).fit(X)
 """
 
 
@@ -42,7 +42,7 @@ def test_sigterm_ends_the_process_at_once_and_the_next_fit_goes_on(tmp_path):
     process.stdout.close()
 
     X = make_dir(3000, 200, 10, random_state=0).X
-    options = {"thresholds": (0.1, 1.001), "n_jobs": 1}
+    options = {"threshold": (0.1, 1.001), "n_jobs": 1}
     probe = AND(10, max_iter=1, checkpoint=tmp_path, **options).fit(X)  # what the checkpoint holds already
     done = len(probe.history_)
     assert done > 1
@@ -68,9 +68,9 @@ class Heavy:
         return Level()
 
     def next_round(self, state):
-        return Round(heavy_map, name="heavy", iteration=True) if state.n < 10_000 else Done()
+        return Round(heavy_map, name="heavy", iteration=True, then=self.add) if state.n < 10_000 else Done()
 
-    def update(self, state, stats):
+    def add(self, state, stats):
         return Level(state.value + stats, state.n + 1)
 
     def finish(self, state):

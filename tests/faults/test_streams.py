@@ -86,7 +86,7 @@ def test_an_online_fit_of_a_file_resumes_in_mid_file(tmp_path, monkeypatch, last
     changed = make_sparse_dictionary(9000, 6, density=0.2, random_state=1)
     path = tmp_path / "x.npy"
     np.save(path, np.vstack([problem.X, changed.X]))  # another dictionary halfway: a second search
-    settings = {"window": 500, "start_size": 1000, "random_state": 0}
+    settings = {"batch_size": 500, "start_size": 1000, "random_state": 0}
     whole = OnlineDictionaryLearning(**settings).fit(path)
     assert whole.n_searches_ == 2
     read = NpyRows.rows

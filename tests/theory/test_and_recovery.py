@@ -30,7 +30,7 @@ def literal(X, A, start, decay, n_stages, n_steps):
 def test_the_schedule_is_the_printed_algorithm_also_for_a_start_outside_the_span(outside, noise):
     problem = make_dir(400, 150, 6, concentration=1.0, noise=noise, random_state=0)
     start = problem.start + outside * np.random.default_rng(0).standard_normal(problem.start.shape)
-    model = AND(6, init=start, thresholds=(0.1, 1.1), inner_steps=20, max_iter=15).fit(problem.X)
+    model = AND(6, init=start, threshold=(0.1, 1.1), inner_steps=20, max_iter=15).fit(problem.X)
     expected = literal(problem.X, start, 0.1, 1.1, 15, 20)
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(model.components_, expected, atol=1e-9)
@@ -62,7 +62,7 @@ def test_at_the_noise_level_it_stops_instead_of_getting_worse(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_binary_weights_with_the_constant_threshold(seed):
     problem = make_binary(1500, 100, 20, n_active=3, random_state=seed)
-    model = AND(20, init=problem.start, thresholds=0.25, max_iter=12).fit(problem.X)
+    model = AND(20, init=problem.start, threshold=0.25, max_iter=12).fit(problem.X)
     assert total_correlation_error(model.components_, problem.components) < 1e-9
 
 
@@ -73,7 +73,7 @@ def test_gross_outliers_are_left_out_and_named(share, scale, seed):
     X, rows = add_outliers(problem.X, share, scale=scale, random_state=seed)
     model = AND(15).fit(X)
     assert total_correlation_error(model.components_, problem.components) < 1e-6
-    np.testing.assert_array_equal(model.outliers_, rows)
+    np.testing.assert_array_equal(np.flatnonzero(model.outlier_mask_), rows)
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-4])
@@ -158,6 +158,6 @@ def test_more_gross_outliers_than_directions_leave_no_trace(seed):
     X = problem.X.copy()
     X[rows] = 3 * X.std() * np.abs(rng.standard_normal((80, 250)))
     model = AND(5).fit(X)
-    np.testing.assert_array_equal(model.outliers_, rows)
+    np.testing.assert_array_equal(np.flatnonzero(model.outlier_mask_), rows)
     clean = AND(5).fit(np.delete(X, rows, axis=0))
     np.testing.assert_allclose(model.components_, clean.components_, atol=1e-10)

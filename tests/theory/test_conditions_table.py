@@ -60,7 +60,7 @@ def reports():
     yield "Li and Liang 2017", AND(4, init=weights.start).fit(weights.X)
     yield "Liang, Zhang", OrthogonalDictionaryLearning().fit(sparse.X)
     yield "Liang, Zhang", CompleteDictionaryLearning(init=start, random_state=0).fit(sparse.X)
-    yield "Liang, Zhang", OnlineDictionaryLearning(window=300, random_state=0).fit(sparse.X)
+    yield "Liang, Zhang", OnlineDictionaryLearning(batch_size=300, random_state=0).fit(sparse.X)
     yield "Bhaskara and Tai 2019", approximate.set_params(random_state=0).fit(rows)
     yield "Lin and Ye 2016", FactorizationMachineRegressor(1, random_state=0).fit(law.X, law.y)
     yield "Lin and Ye 2016", RankOneSensing(1, random_state=0).fit((U, V), U[:, 0] * V[:, 1])

@@ -25,7 +25,7 @@ def test_a_stream_is_learned_exactly_and_its_cut_leaves_no_trace():
 
 def test_partial_fit_waits_for_whole_windows():
     problem = make_sparse_dictionary(3300, 8, density=0.2, random_state=1)
-    model = OnlineDictionaryLearning(window=500, random_state=0)
+    model = OnlineDictionaryLearning(batch_size=500, random_state=0)
     for block in blocks(problem.X, 130):
         model.partial_fit(block)
     assert atom_error(model.components_, problem.components) < 1e-12
@@ -34,7 +34,7 @@ def test_partial_fit_waits_for_whole_windows():
 
 def test_nothing_is_fitted_before_the_first_search():
     problem = make_sparse_dictionary(300, 8, density=0.2, random_state=1)
-    model = OnlineDictionaryLearning(window=500, random_state=0).partial_fit(problem.X)
+    model = OnlineDictionaryLearning(batch_size=500, random_state=0).partial_fit(problem.X)
     assert not hasattr(model, "components_")
     with pytest.raises(ValueError, match="features"):
         model.partial_fit(problem.X[:, :5])
@@ -95,7 +95,9 @@ def test_memory_does_not_grow_with_the_stream():
 
     def peak(n_blocks):
         tracemalloc.start()
-        model = OnlineDictionaryLearning(window=500, random_state=0).fit(problem.X for _ in range(n_blocks))
+        model = OnlineDictionaryLearning(batch_size=500, random_state=0).fit(
+            problem.X for _ in range(n_blocks)
+        )
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert model.n_samples_seen_ == 1000 * n_blocks

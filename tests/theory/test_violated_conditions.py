@@ -195,7 +195,7 @@ def test_dictionaries_fits_bring_all_rows():
     for model in (
         OrthogonalDictionaryLearning(init=problem.components),
         CompleteDictionaryLearning(init=problem.components, batch_size=300, random_state=0),
-        OnlineDictionaryLearning(window=300, random_state=0),
+        OnlineDictionaryLearning(batch_size=300, random_state=0),
     ):
         report = model.fit(problem.X).guarantee_
         assert report["theta"].status == "violated"

@@ -1,5 +1,6 @@
 """The demo's stories: every algorithm has one, each answers in a sentence or two."""
 
+import sys
 import warnings
 from importlib import import_module
 
@@ -9,7 +10,7 @@ pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 from altmin.cli.app import model_names
 from altmin.demo.story import STORIES
-from altmin.demo.tell import CHAPTERS
+from altmin.demo.tell import CHAPTERS, tell_stories
 
 FAST = ("news", "law", "parity", "half_a_table", "parts_of_digits")
 for chapter in CHAPTERS:
@@ -27,6 +28,8 @@ def test_a_story_is_told(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         told = NAMES[name]()
+        for draw in told.figures.values():
+            assert isinstance(draw(), plt.Figure)
     plt.close("all")
     assert told.title.endswith("?")
     assert 40 < len(told.answer) < 500
@@ -42,3 +45,19 @@ def test_every_estimator_has_a_story():
     sources = "".join(inspect.getsource(import_module(f"altmin.demo.{c}")) for c in CHAPTERS)
     missing = [name for name in model_names() if name not in sources]
     assert missing == ["SparseCoder"]  # omp does its work, in the story of the flower
+
+
+def test_stories_whose_packages_are_missing_are_skipped_and_named(tmp_path, monkeypatch, capsys):
+    """As after ``pip install altmin[cli]``: no scikit-image, tensorly, lda or matplotlib."""
+    for name in ("skimage", "tensorly", "tensorly.datasets", "lda", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setattr("altmin.report.page.find_spec", lambda name: None)
+    wanted = ("news", "materials", "law", "parts_of_digits")
+    monkeypatch.setattr("altmin.demo.tell.STORIES", [NAMES[name] for name in wanted])
+    with warnings.catch_warnings():
+        tell_stories(tmp_path)
+    said = capsys.readouterr().out
+    assert "news: skipped, it needs lda" in said and "materials: skipped, it needs tensorly" in said
+    assert "Which law links these columns?" in said and "no pictures: they need matplotlib" in said
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Which law links" in page and "<img" not in page

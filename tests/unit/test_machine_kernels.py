@@ -10,8 +10,9 @@ from altmin.algorithms.quadratic.lens import Lens, split_diagonal
 from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.one_pass_maps import u_map, v_map
+from altmin.algorithms.sparse.machine_maps import fields, look_map
 from altmin.contract import Block, Info
-from altmin.kernels.fm_als import Machine, als
+from altmin.kernels.sparse_machine import column_systems, move_rows, predict_rows
 
 
 @pytest.fixture
@@ -78,20 +79,37 @@ def test_eigenvalues_come_from_the_factors(rng):
     np.testing.assert_allclose((vectors * values) @ vectors.T, (U @ V.T + V @ U.T) / 2, atol=1e-12)
 
 
-def test_sweeps_never_raise_the_penalised_loss(rng):
-    X = sp.csc_array(rng.standard_normal((300, 8)) * (rng.random((300, 8)) < 0.5))
-    y = rng.standard_normal(300)
-    start = Machine(0.0, np.zeros(8), np.zeros(8), rng.standard_normal((2, 8)), np.array([1.0, -1.0]))
+def test_systems_of_columns_are_derivatives_of_the_expected_loss(rng):
+    n, d, k = 40, 6, 2
+    X = sp.csr_array(rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.5))
+    m, S = rng.standard_normal((d, 1 + k)), rng.random((d, 1 + k))
+    scale, target, kappa = rng.random(d) + 0.5, rng.standard_normal(n), rng.random(n)
+    rows = (X.indptr, X.indices, X.data, scale)
 
-    def objective(machine):
-        ridge = np.sum(machine.w**2) + np.sum(machine.D**2) + 2 * np.sum(machine.V**2)
-        return np.sum((y - machine.values(X)) ** 2) + ridge
+    def expected_loss(m, S):
+        f, variance = np.empty(n), np.empty(n)
+        predict_rows(*rows, m, S, 0.3, f, variance)
+        return np.sum(0.5 * kappa * (f**2 + variance) - target * f)
 
-    before = objective(start)
-    for sweeps in (1, 3, 10):
-        machine, losses = als(
-            X, y, np.ones(300), start, square=np.ones(8, bool), alpha=(1.0, 2.0), sweeps=sweeps, tol=0.0
-        )
-        assert objective(machine) <= before + 1e-9
-        np.testing.assert_allclose(losses[-1], np.mean((y - machine.values(X)) ** 2))
-        before = objective(machine)
+    none, (f, variance) = np.zeros((d, 1 + k)), np.empty((2, n))
+    sums = np.zeros((n, 3 * k + 2))
+    move_rows(*rows, 0, d, none, none, m, S, 0.3, sums, f, variance)
+    for j in range(d):
+        out = np.zeros((1, 6 + 3))
+        own = (m[j : j + 1], S[j : j + 1])
+        column_systems(*rows, j, j + 1, np.zeros(1, np.intp), *own, sums, target - kappa * f, kappa, out)
+        for c in range(1 + k):
+            step = np.zeros((d, 1 + k))
+            step[j, c] = 1e-5
+            slope = (expected_loss(m + step, S) - expected_loss(m - step, S)) / 2e-5
+            assert -slope == pytest.approx(out[0, 6 + c], abs=1e-6)
+            curvature = (expected_loss(m, S + step) - expected_loss(m, S - step)) / 1e-5
+            assert curvature == pytest.approx(out[0, [0, 2, 5][c]], abs=1e-6)
+
+
+def test_fields_are_ranges_of_columns_that_never_meet():
+    X = np.zeros((4, 7))
+    X[[0, 0, 1, 1, 2, 2, 3], [0, 3, 1, 4, 2, 5, 6]] = 1
+    X[3, 2] = 1
+    before = look_map(None, None, Block(0, 0, sp.csr_array(X), np.zeros(4)))["before"].value
+    assert fields(before).tolist() == [0, 3, 7]

@@ -25,11 +25,11 @@ def test_a_model_comes_back_with_everything(tmp_path):
 
 
 def test_an_array_as_parameter_comes_back(tmp_path):
-    model = altmin.AND(4, init=X[:4], thresholds=(0.1, 1.1), max_iter=3).fit(X)
+    model = altmin.AND(4, init=X[:4], threshold=(0.1, 1.1), max_iter=3).fit(X)
     altmin.save(model, tmp_path / "m.altmin")
     back = altmin.load(tmp_path / "m.altmin")
     np.testing.assert_array_equal(back.init, X[:4])
-    assert back.thresholds == (0.1, 1.1)
+    assert back.threshold == (0.1, 1.1)
 
 
 def test_only_estimators_of_altmin_are_saved(tmp_path):

@@ -83,7 +83,7 @@ def test_batches_are_read_once_though_rounds_look_again(tmp_path, reads):
     [
         (AND(8, max_iter=4, random_state=0), lambda: make_dir(9000, 40, 8, random_state=0).X),
         (
-            OnlineDictionaryLearning(window=900, random_state=0),
+            OnlineDictionaryLearning(batch_size=900, random_state=0),
             lambda: make_sparse_dictionary(9000, 12, density=0.2, random_state=0).X,
         ),
     ],

@@ -33,14 +33,15 @@ class Script:
             return Done(self.outcome)
         return ROUNDS[self.rounds[state.step]]
 
-    def update(self, state, stats):
-        return replace(state, step=state.step + 1, sums=(*state.sums, stats))
-
     def finish(self, state):
         return replace(state, step=len(self.rounds))
 
     def measure(self, state):
         return {"change": 1.0 / state.step}
+
+
+def note(state, stats):
+    return replace(state, step=state.step + 1, sums=(*state.sums, stats))
 
 
 def total(algorithm, state, block: Block):
@@ -65,16 +66,16 @@ def broken(algorithm, state, block):
 
 
 ROUNDS = {
-    "all": Round(total, All(), "all", iteration=True),
-    "next": Round(total, Next(300), "next", iteration=True),
-    "keep": Round(total, Next(300, keep=True), "keep"),
-    "wrap": Round(total, Next(700, wrap=True), "wrap", iteration=True),
-    "same": Round(total, Same(), "same", iteration=True),
-    "take": Round(total, Take(np.array([1, 5, 999])), "take"),
-    "write": Round(write_norms, name="write", writes=("norms",)),
-    "read": Round(read_norms, name="read", reads=("norms",), needs_data=False),
-    "noise": Round(noise, name="noise"),
-    "broken": Round(broken, name="broken"),
+    "all": Round(total, All(), "all", iteration=True, then=note),
+    "next": Round(total, Next(300), "next", iteration=True, then=note),
+    "keep": Round(total, Next(300, keep=True), "keep", then=note),
+    "wrap": Round(total, Next(700, wrap=True), "wrap", iteration=True, then=note),
+    "same": Round(total, Same(), "same", iteration=True, then=note),
+    "take": Round(total, Take(np.array([1, 5, 999])), "take", then=note),
+    "write": Round(write_norms, name="write", writes=("norms",), then=note),
+    "read": Round(read_norms, name="read", reads=("norms",), needs_data=False, then=note),
+    "noise": Round(noise, name="noise", then=note),
+    "broken": Round(broken, name="broken", then=note),
 }
 
 

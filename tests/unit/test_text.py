@@ -9,6 +9,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import altmin
 from altmin.metrics import match_components
 from altmin.text import TopicModel, diversity, npmi_coherence, top_words, topic_stability
 
@@ -56,7 +57,7 @@ def test_a_pipeline_with_tfidf_goes_from_text_to_topics():
     pipeline = make_pipeline(TfidfVectorizer(stop_words="english", sublinear_tf=True), TopicModel(2))
     codes = pipeline.fit_transform(text)
     assert codes.shape == (40, 2) and codes.min() >= 0
-    assert pipeline[-1].tfidf_ is None
+    assert pipeline[-1].idf_ is None
     topics = pipeline[-1].top_words(pipeline[0].get_feature_names_out(), 2)
     assert {frozenset(topic) for topic in topics} == {frozenset({"cat", "dog"}), frozenset({"moon", "stars"})}
     assert list(pipeline.get_feature_names_out()) == ["topicmodel0", "topicmodel1"]
@@ -64,9 +65,19 @@ def test_a_pipeline_with_tfidf_goes_from_text_to_topics():
 
 def test_counts_are_weighted_and_weights_are_left_alone():
     counts, _ = corpus(300)
-    assert TopicModel(3).fit(counts).tfidf_ is not None
-    assert TopicModel(3).fit(counts * 0.5).tfidf_ is None
-    assert TopicModel(3, weighting=None).fit(counts).tfidf_ is None
+    assert TopicModel(3).fit(counts).idf_ is not None
+    assert TopicModel(3).fit(counts * 0.5).idf_ is None
+    assert TopicModel(3, weighting=None).fit(counts).idf_ is None
+
+
+def test_a_topic_model_ends_saves_and_judges_like_every_other_estimator(tmp_path):
+    counts, _ = corpus(300)
+    model = TopicModel(3, max_iter=20).fit(counts)
+    assert model.outcome_.kind in ("converged", "max_iter") and len(model.history_) == model.n_iter_
+    altmin.save(model, tmp_path / "topics.altmin")
+    back = altmin.load(tmp_path / "topics.altmin")
+    assert isinstance(back, TopicModel) and back.guarantee_.verdict == model.guarantee_.verdict
+    np.testing.assert_array_equal(back.transform(counts), model.transform(counts))
 
 
 def test_documents_without_words_are_harmless():

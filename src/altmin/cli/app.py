@@ -29,11 +29,7 @@ _debug = False
 
 def model_names() -> list[str]:
     """Names of the estimators, without importing any."""
-    return [
-        name
-        for name, home in altmin._HOMES.items()
-        if home.startswith("altmin.estimators.") and name[0].isupper()
-    ]
+    return [name for name in altmin._HOMES if name[0].isupper()]
 
 
 def _complete_model(begun: str) -> list[str]:

@@ -7,15 +7,14 @@ from pathlib import Path
 from altmin.cli.fit import load_model, read_features
 from altmin.cli.tables import FileError, check_target
 from altmin.report.model_page import write_model_page
+from altmin.report.page import draw_without_a_screen
 
 
 def report_model(
     model_file: Path, data: str | None, out: Path, image_shape: str | None, vocabulary: Path | None
 ) -> None:
     """Write the page and say where it is."""
-    import matplotlib
-
-    matplotlib.use("Agg")
+    draw_without_a_screen()
     check_target(out, (".html",))
     model = load_model(model_file)
     X = None if data is None else read_features(model, data)

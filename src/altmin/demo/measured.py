@@ -34,7 +34,7 @@ def intensities() -> Story:
         "a face of lfw_subset inside scikit-image",
         "altmin.PhaseRetrieval().fit(masks, intensities)",
         {
-            "intensities": side_by_side(
+            "intensities": lambda: side_by_side(
                 {k: np.clip(v, 0, 1).reshape(face.shape) for k, v in shown.items()}, width=2.2
             )
         },
@@ -65,6 +65,6 @@ def stripes() -> Story:
         "RankOneSensing",
         "camera inside scikit-image, at 64 x 64 and rank 10",
         "altmin.RankOneSensing(10).fit((u, v), y).matrix()",
-        {"sensing": side_by_side(shown, width=2.6)},
+        {"sensing": lambda: side_by_side(shown, width=2.6)},
         model=model,
     )

@@ -1,4 +1,4 @@
-"""The demo's report: what was asked and answered at a glance, then a card a story."""
+"""The demo's report: what was asked and answered at a glance, then one card per story."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from altmin.demo.story import Story
-from altmin.report.page import Raw, folded, join, page, picture, png_of, table, tag
+from altmin.report.page import Raw, folded, has_matplotlib, join, page, picture, png_of, table, tag
 
 
 def write_demo(stories: Sequence[Story], out: Path, seconds: float) -> Path:
@@ -50,8 +50,8 @@ def _line(number: int, story: Story) -> Raw:
 
 def _card(number: int, story: Story, out: Path) -> Raw:
     pictures = []
-    for name, figure in story.figures.items():
-        png = png_of(figure)
+    for name, draw in story.figures.items() if has_matplotlib() else ():
+        png = png_of(draw())
         (out / f"{name}.png").write_bytes(png)
         pictures.append(picture(png, story.title))
     guarantee: Raw | str = ""

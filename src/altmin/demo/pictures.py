@@ -26,7 +26,7 @@ def parts_of_digits() -> Story:
         "AND",
         "digits inside scikit-learn",
         "altmin.AND(16, nonnegative_components=True, decoder='nnls').fit(load_digits().data)",
-        {"digits": plot_components(model.components_, (8, 8))},
+        {"digits": lambda: plot_components(model.components_, (8, 8))},
         model=model,
     )
 
@@ -49,7 +49,7 @@ def materials() -> Story:
         "AND",
         "Indian Pines inside tensorly",
         "altmin.AND(4, nonnegative_components=True, decoder='nnls').fit(cube.reshape(-1, 200))",
-        {"materials": _maps(codes, model.components_, cube.shape[:2])},
+        {"materials": lambda: _maps(codes, model.components_, cube.shape[:2])},
         model=model,
     )
 
@@ -91,7 +91,7 @@ def noise() -> Story:
         "OrthogonalDictionaryLearning",
         "camera inside scikit-image",
         "altmin.images.denoise(noisy)",
-        {"denoised": side_by_side(named)},
+        {"denoised": lambda: side_by_side(named)},
     )
 
 
@@ -118,7 +118,7 @@ def holes() -> Story:
         "OrthogonalDictionaryLearning",
         "astronaut inside scikit-image",
         "altmin.images.inpaint(image, missing)",
-        {"inpainted": side_by_side(named)},
+        {"inpainted": lambda: side_by_side(named)},
     )
 
 
@@ -145,7 +145,7 @@ def strangers() -> Story:
         "ApproximateDictionaryLearning",
         "digits inside scikit-learn",
         "altmin.ApproximateDictionaryLearning(40, n_nonzero_coefs=5, contamination=.1).fit(X)",
-        {"outliers": ComponentsDisplay(X[worst], image_shape=(8, 8)).plot().figure_},
+        {"outliers": lambda: ComponentsDisplay(X[worst], image_shape=(8, 8)).plot().figure_},
         model=model,
     )
 
@@ -177,6 +177,6 @@ def few_numbers() -> Story:
         "china.jpg and flower.jpg inside scikit-learn",
         "model = altmin.ApproximateDictionaryLearning(256, n_nonzero_coefs=4).fit(patches)\n"
         "altmin.images.reconstruct(image, model.components_, 4)",
-        {"flower": side_by_side({"the original": view, **named})},
+        {"flower": lambda: side_by_side({"the original": view, **named})},
         model=model,
     )

@@ -94,7 +94,7 @@ def key() -> Story:
         "CompleteDictionaryLearning",
         "china.jpg inside scikit-learn",
         "altmin.CompleteDictionaryLearning().fit(scrambled)",
-        {"scrambled": side_by_side(shown)},
+        {"scrambled": lambda: side_by_side(shown)},
         model=model,
     )
 
@@ -102,11 +102,9 @@ def key() -> Story:
 @story
 def stream() -> Story:
     """The same as a stream, frame after frame, and the key is changed half-way."""
-    import matplotlib.pyplot as plt
-
     photograph, rng = _china(), np.random.default_rng(0)
     codes = photograph.codes[np.abs(photograph.codes).sum(axis=1) > 0]
-    model = OnlineDictionaryLearning(window=200, start_size=3000, random_state=0)
+    model = OnlineDictionaryLearning(batch_size=200, start_size=3000, random_state=0)
     rows, errors, seen = [], [], 0
     for frame in range(8):
         secret = _key(frame // 4)
@@ -120,11 +118,6 @@ def stream() -> Story:
     later = [row - change for row, error in zip(rows, errors, strict=True) if row > change and error < 1e-6]
     first = min(error for row, error in zip(rows, errors, strict=True) if row <= change)
     ending = f"has the new key {later[0]:,} blocks later" if later else "is still looking at the end"
-    figure, ax = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
-    ax.semilogy(rows, errors)
-    ax.axvline(change, color="C1", linestyle="--", label="the key is changed")
-    ax.set(xlabel="blocks of the picture so far", ylabel="largest error of the key")
-    ax.legend()
     return Story(
         "And if the key changes while we listen?",
         f"The scrambled blocks arrive as a stream. The online learner, which never looks back, finds the key "
@@ -132,8 +125,20 @@ def stream() -> Story:
         f"(error {errors[-1]:.0e}).",
         "OnlineDictionaryLearning",
         "china.jpg inside scikit-learn",
-        "model = altmin.OnlineDictionaryLearning(window=200, start_size=3000)\n"
+        "model = altmin.OnlineDictionaryLearning(batch_size=200, start_size=3000)\n"
         "for block in stream:\n    model.partial_fit(block)",
-        {"stream": figure},
+        {"stream": lambda: _errors(rows, errors, change)},
         model=model,
     )
+
+
+def _errors(rows: list[int], errors: list[float], change: int) -> Any:
+    """The error of the key as the blocks arrive."""
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    ax.semilogy(rows, errors)
+    ax.axvline(change, color="C1", linestyle="--", label="the key is changed")
+    ax.set(xlabel="blocks of the picture so far", ylabel="largest error of the key")
+    ax.legend()
+    return figure

@@ -17,7 +17,7 @@ class Story:
     title : str
         The question.
     answer : str
-        A sentence or two that a layman understands, with the figures.
+        A sentence or two for a reader who knows no algorithm, with the measured numbers.
     uses : str
         The algorithm at work.
     data : str
@@ -25,7 +25,7 @@ class Story:
     code : str
         The lines that did it.
     figures : dict
-        Name to a matplotlib figure.
+        From the name of a picture to a function that draws it; called only where matplotlib is installed.
     rows : list of dict
         A small table.
     model : estimator or None
@@ -37,7 +37,7 @@ class Story:
     uses: str
     data: str
     code: str
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     model: Any = None
 

@@ -123,6 +123,6 @@ def half_a_table() -> Story:
         "InductiveMatrixCompletion",
         "faces of lfw_subset inside scikit-image",
         "altmin.InductiveMatrixCompletion(10).fit(entries).complete()",
-        {"faces": side_by_side(shown, width=2.2)},
+        {"faces": lambda: side_by_side(shown, width=2.2)},
         model=model,
     )

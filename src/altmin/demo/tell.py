@@ -13,27 +13,43 @@ from pathlib import Path
 
 from altmin.demo.page import write_demo
 from altmin.demo.story import STORIES
-from altmin.report.page import figure_style
+from altmin.report.page import draw_without_a_screen, figure_style, has_matplotlib
 
 CHAPTERS = ("recover", "scrambled", "words", "pictures", "tables", "measured")
+
+
+# The pip packages of modules that stories import, where the names differ.
+PACKAGES = {"skimage": "scikit-image", "PIL": "pillow"}
 
 
 def tell_stories(out: Path) -> None:
     """Tell the stories one by one, and write them to a page in the folder ``out``."""
     out.mkdir(parents=True, exist_ok=True)
-    import matplotlib
-
-    matplotlib.use("Agg")
+    draw_without_a_screen()
     warnings.simplefilter("ignore")  # advice to users of a fit: the stories tell what came out
     for chapter in CHAPTERS:
         import_module(f"altmin.demo.{chapter}")
     begin, told = time.perf_counter(), []
-    with figure_style():
-        for tell in STORIES:
+    for tell in STORIES:
+        try:
             found = tell()
-            answer = textwrap.fill(found.answer, 100, initial_indent="  ", subsequent_indent="  ")
-            print(f"{found.title}\n{answer}", flush=True)
-            told.append(found)
-        seconds = time.perf_counter() - begin
+        except ImportError as error:
+            print(f"{tell.__name__.replace('_', ' ')}: skipped, it needs {_package(error)}", flush=True)
+            continue
+        answer = textwrap.fill(found.answer, 100, initial_indent="  ", subsequent_indent="  ")
+        print(f"{found.title}\n{answer}", flush=True)
+        told.append(found)
+    seconds = time.perf_counter() - begin
+    with figure_style():
         page = write_demo(told, out, seconds)
     print(f"\n{seconds:.0f} s. Report: {page.resolve()}")
+    if not has_matplotlib():
+        print("The report has no pictures: they need matplotlib.")
+    if not has_matplotlib() or len(told) < len(STORIES):
+        print("pip install 'altmin[demo]' installs everything that the demo uses.")
+
+
+def _package(error: ImportError) -> str:
+    """The pip package that is missing; scikit-learn tells of pillow in its message only."""
+    name = (error.name or ("PIL" if "illow" in str(error) else str(error))).split(".")[0]
+    return PACKAGES.get(name, name)

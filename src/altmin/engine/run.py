@@ -121,7 +121,7 @@ class _Run:
             self.state = self.algorithm.finish(self.state)
             while not isinstance(closing := self.algorithm.next_round(self.state), Done):
                 stats = self._reduce(closing, interruptible=False)
-                self.state = closing.update(self.algorithm, self.state, stats)
+                self.state = closing.then(self.state, stats)
             outcome = make_outcome(done.outcome, done.message)
             self.settings.progress.end(str(outcome))
         cursor = self.cursor
@@ -146,7 +146,7 @@ class _Run:
                 return Done("interrupted")
             if stats is None:
                 return Done("end_of_stream", f"the stream ended after {self.cursor.seen:,} rows")
-            state = step.update(self.algorithm, self.state, stats)
+            state = step.then(self.state, stats)
             ended = self._count(step, state)
             if ended and ended.outcome == "diverged":
                 return ended

@@ -7,21 +7,19 @@ attributes. An error in ``fit`` or ``partial_fit`` leaves the model as it was, d
 from __future__ import annotations
 
 import functools
-import os
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from altmin.contract import Algorithm, Block, State
+from altmin.docstrings import fill_class
 from altmin.engine import (
     AnySource,
     Result,
@@ -33,34 +31,56 @@ from altmin.engine import (
     run,
 )
 from altmin.engine.dask_source import is_dask, open_dask
+from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
-from altmin.estimators.callbacks import CallbackSupportMixin, with_callbacks
+from altmin.estimators.callbacks import with_callbacks
 from altmin.estimators.notebook import NotebookMixin
+from altmin.estimators.parameters import CountOrZero, NotNegative, Parameters, PathLike, Seed, Verbosity
+from altmin.estimators.sklearn_bridge import (
+    BaseEstimator,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    check_sample_weight,
+)
 from altmin.guarantees.report import GuaranteeReport
 
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "max_iter": [Interval(Integral, 0, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-    "checkpoint": [str, os.PathLike, None],
-    "n_jobs": [Integral, None],
-}
+
+class Fitted:
+    """Types of fitted attributes: an annotation in an estimator itself would declare a parameter."""
+
+    n_features_in_: int
+    n_iter_: int
+    history_: list[dict[str, Any]]
+    outcome_: Outcome
+    guarantee_: GuaranteeReport
+    components_: NDArray[Any]
+    component_scales_: NDArray[Any]
+    reconstruction_err_: float
+    thresholds_: NDArray[Any]
 
 
-class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
+class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEstimator):
     """Opening the input, running the engine, attributes that every fit has."""
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = SHARED_CONSTRAINTS
+    max_iter: CountOrZero = 100
+    tol: NotNegative = 0.0
+    random_state: Seed = None
+    verbose: Verbosity = 0
+    checkpoint: PathLike | None = None
+    n_jobs: int | None = None
+
     _min_samples: ClassVar[int] = 1
     _assumptions: ClassVar[tuple[str, ...]] = ()  # that guarantee() may be told of
+    _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing."""
+        """Make ``fit`` and ``partial_fit`` of every estimator all or nothing, and docstrings complete."""
         super().__init_subclass__(**options)
         for name in ("fit", "partial_fit"):
             if name in vars(cls):
                 setattr(cls, name, _all_or_nothing(vars(cls)[name]))
+        fill_class(cls, cls._shared_attributes if "fit" in vars(cls) else ())
 
     def _open(
         self,
@@ -96,7 +116,7 @@ class Estimator(NotebookMixin, CallbackSupportMixin, BaseEstimator):
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
@@ -217,18 +237,7 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         raise NotImplementedError
 
     def transform(self, X: Any) -> Any:
-        """Codes of the samples.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
-            The data; a stream gives a generator of blocks of codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-            The codes.
-        """
+        """Codes of the samples; a stream gives a generator of blocks of codes."""
         check_is_fitted(self)
         return self._map_rows(self._block_coder(), X)
 
@@ -239,17 +248,12 @@ class ComponentsEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Est
         ----------
         X : array-like of shape (n_samples, n_components)
             Codes.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-            ``X @ components_``.
         """
         check_is_fitted(self)
         codes = X if sp.issparse(X) else np.asarray(X)
         if codes.ndim != 2 or codes.shape[1] != len(self.components_):
             raise ValueError(
-                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one a component"
+                f"X has shape {codes.shape}; codes need {len(self.components_)} columns, one per component"
             )
         return codes @ self.components_
 

@@ -10,16 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from altmin.engine.progress import Progress
-
-try:
-    from sklearn.callback import CallbackSupportMixin
-    from sklearn.callback._callback_support import callback_management_context
-except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing: this scikit-learn has no callbacks."""
-
-    callback_management_context = None
+from altmin.estimators.sklearn_bridge import callback_management_context
 
 
 class CallbackProgress:

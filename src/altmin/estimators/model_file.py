@@ -12,6 +12,9 @@ from sklearn.base import BaseEstimator
 import altmin
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
 
+# What parameters and attributes were called in files of earlier versions.
+_RENAMED = {"thresholds": "threshold", "window": "batch_size", "directions_": "factors_"}
+
 
 def save(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator of altmin to a file that can't run code when it is loaded.
@@ -96,16 +99,26 @@ def load(path: str | os.PathLike[str]) -> Any:
     tree, _ = read_container(path)
     if not isinstance(tree, dict) or not all(isinstance(tree.get(k), dict) for k in ("parameters", "fitted")):
         raise ContainerError(f"{path} holds no model: parameters and fitted attributes are missing")
+    parameters, fitted = (_renamed(tree[part]) for part in ("parameters", "fitted"))
     try:
-        model = cls(**{key: _from_portable(value) for key, value in tree["parameters"].items()})
-        if tree["fitted"]:
+        model = cls(**{key: _from_portable(value) for key, value in parameters.items()})
+        if fitted:
             model._validate_params()
     except (TypeError, ValueError) as error:
         raise ContainerError(f"{path} holds parameters that {cls.__name__} doesn't take: {error}") from error
-    for key, value in tree["fitted"].items():
+    for key, value in fitted.items():
         _check_attribute(cls, key, path)
         setattr(model, key, _from_portable(value))
     return model
+
+
+def _renamed(tree: dict[str, Any]) -> dict[str, Any]:
+    """The entries under their present names; row numbers of outliers become a mask up to the last one."""
+    found = {_RENAMED.get(key, key): value for key, value in tree.items()}
+    if "outliers_" in found:
+        rows = np.asarray(found.pop("outliers_"), np.intp)
+        found["outlier_mask_"] = np.isin(np.arange(rows.max(initial=-1) + 1), rows)
+    return found
 
 
 def _check_attribute(cls: type, key: str, path: str) -> None:

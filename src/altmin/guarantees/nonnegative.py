@@ -215,11 +215,7 @@ def claim(e: ConeEvidence) -> str:
     text = "These are the corners of the smallest cone that holds your samples, up to scale and order."
     if e.pure:
         return f"{text} With the declared assumption they are the features that made them."
-    if (
-        e.shape is not None
-        and e.room is not None
-        and np.sum(e.room) - np.min(e.room, initial=np.inf) <= _ROOM
-    ):
+    if e.shape is not None and float(np.max(_growth(e))) <= _ROOM:
         return f"{text} No other non-negative features explain them, so they are the features that made them."
     return (
         f"{text} That they are the features that made them assumes that each feature occurs nearly alone in "
@@ -253,7 +249,7 @@ NONNEGATIVE = Family(
         "n_eff": "there are too few distinct samples",
         "unique": "if each feature occurs nearly alone in some samples, declare it: "
         "guarantee(X, assume='pure')",
-        "few_outliers": "many samples contradict the model: more components, or look at outliers_",
+        "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "the cone cuts through the data: more components, or a start near the truth",
         "halves": "fits on halves disagree: more samples, or another number of components",
@@ -322,11 +318,6 @@ def _uniqueness(s: ConeShape, e: ConeEvidence) -> Test:
             against="no nearly pure sample",
             meaning="Samples of which a component has at least 95 %, as was declared.",
         )  # fmt: skip
-    k = len(s.carried)
-    room = np.full(k, np.nan) if e.room is None else np.asarray(e.room)
-    others = (
-        room.sum() - room if np.isfinite(room).all() else np.full(k, np.nan if e.room is None else np.inf)
-    )
     return each(
         "no other non-negative features explain the samples", "room", _growth(e), at_most=_ROOM, id="unique",
         otherwise="plausible", against="a larger cone explains the samples as well",

@@ -10,7 +10,7 @@ import numpy as np
 
 from altmin.plots import CodesDisplay, ComponentsDisplay, ConvergenceDisplay, OutliersDisplay
 from altmin.report.laws import law_of
-from altmin.report.page import Raw, figure_style, folded, join, page, picture, png_of, table, tag
+from altmin.report.page import Raw, drawn, figure_style, folded, join, page, table, tag
 
 _MOST_COMPONENTS = 60
 _MOST_SPECTRA = 10
@@ -35,7 +35,7 @@ def model_page(
     image_shape : (int, int), optional
         Components are images of this height and width.
     words : sequence of str, optional
-        A word a feature: components are shown by their top words.
+        One word per feature: components are shown by their top words.
 
     Returns
     -------
@@ -56,8 +56,8 @@ def _parts(model: Any, X: Any, image_shape: tuple[int, int] | None, words: Seque
     if (law := law_of(model, image_shape, words)) is not None:
         parts.append(law)
     if getattr(model, "history_", None):
-        figure = ConvergenceDisplay.from_estimator(model).figure_
-        parts += [Raw("<h2>Convergence</h2>"), picture(png_of(figure), "measures against the iteration")]
+        course = drawn(lambda: ConvergenceDisplay.from_estimator(model).figure_, "the course of the fit")
+        parts += [Raw("<h2>Convergence</h2>"), course]
     if X is not None and hasattr(model, "transform"):
         parts += [Raw("<h2>Codes</h2>"), _codes(model, X)]
     if getattr(model, "outlier_scores_", None) is not None:
@@ -114,19 +114,18 @@ def _components(model: Any, image_shape: tuple[int, int] | None, words: Sequence
     if image_shape is None:
         shown = shown[:_MOST_SPECTRA]
         note = tag("p", f"The first {len(shown)} of {len(model.components_)}.", class_="soft")
-    drawn = ComponentsDisplay(shown, image_shape=image_shape).plot()
-    return join(picture(png_of(drawn.figure_), f"components as {drawn.kind}"), note)
+    display = ComponentsDisplay(shown, image_shape=image_shape)
+    return join(drawn(lambda: display.plot().figure_, f"components as {display.kind}"), note)
 
 
 def _codes(model: Any, X: Any) -> Raw:
-    drawn = CodesDisplay.from_estimator(model, X)
-    text = f"{len(drawn.counts)} samples, on average {drawn.counts.mean():.1f} components each."
-    return join(tag("p", text), picture(png_of(drawn.figure_), "how many components a sample has"))
+    display = CodesDisplay(model.transform(X))
+    text = f"{len(display.counts)} samples, on average {display.counts.mean():.1f} components each."
+    return join(tag("p", text), drawn(lambda: display.plot().figure_, "how many components a sample has"))
 
 
 def _outliers(model: Any) -> Raw:
-    drawn = OutliersDisplay.from_estimator(model)
-    rows = [{"sample": int(i), "score": float(drawn.scores[i])} for i in drawn.worst()]
-    return join(
-        picture(png_of(drawn.figure_), "outlier scores"), folded("the 20 most outlying samples", table(rows))
-    )
+    display = OutliersDisplay(model.outlier_scores_, getattr(model, "outlier_mask_", None))
+    rows = [{"sample": int(i), "score": float(display.scores[i])} for i in display.worst()]
+    course = drawn(lambda: display.plot().figure_, "outlier scores")
+    return join(course, folded("the 20 most outlying samples", table(rows)))

@@ -8,8 +8,10 @@ import io
 import math
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import Any
 
 DPI = 160  # crisp on dense screens
@@ -142,9 +144,31 @@ def png_of(figure: Any) -> bytes:
 
 def figure_style() -> Any:
     """The look of pictures on our pages, as a context; users' own plots keep theirs."""
+    if not has_matplotlib():
+        return nullcontext()
     import matplotlib
 
     return matplotlib.rc_context(FIGURE_STYLE)
+
+
+def has_matplotlib() -> bool:
+    """Whether pictures can be drawn."""
+    return find_spec("matplotlib") is not None
+
+
+def draw_without_a_screen() -> None:
+    """For commands: pictures go to files, whatever backend this machine prefers."""
+    if has_matplotlib():
+        import matplotlib
+
+        matplotlib.use("Agg")
+
+
+def drawn(draw: Callable[[], Any], text: str) -> Raw:
+    """What the function draws as a picture; a line that says why there is none without matplotlib."""
+    if not has_matplotlib():
+        return tag("p", f"No picture of {text}: matplotlib is not installed.", class_="soft")
+    return picture(png_of(draw()), text)
 
 
 def page(title: str, *parts: Any, lead: Any = "", script: str = "") -> str:

@@ -146,7 +146,7 @@ def _orthogonal(k: int) -> Any:
 def _online(k: int) -> Any:
     from altmin import OnlineDictionaryLearning
 
-    return OnlineDictionaryLearning(k, window=300, random_state=0)
+    return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
 
 
 _PARTS: dict[str, Any] = {

@@ -12,7 +12,7 @@ from altmin_lab.calibration.trial import Trial, between, kind, whole
 
 def estimator(k: int, rng: np.random.Generator) -> OnlineDictionaryLearning:
     """Windows that are a fair share of these short streams."""
-    return OnlineDictionaryLearning(k, window=300, random_state=whole(rng, 0, 9999))
+    return OnlineDictionaryLearning(k, batch_size=300, random_state=whole(rng, 0, 9999))
 
 
 register("online", estimator, orthogonal=False, samples=(500, 1600), least=5)

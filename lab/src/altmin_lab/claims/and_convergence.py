@@ -20,7 +20,7 @@ from altmin_lab.literal_and import algorithm_and
 from altmin_lab.peers import nmf
 
 PRINTED = "AND, paper's schedule"
-_SCHEDULE: dict[str, Any] = {"thresholds": (0.1, 1.1), "inner_steps": 50}
+_SCHEDULE: dict[str, Any] = {"threshold": (0.1, 1.1), "inner_steps": 50}
 
 
 def _sizes(quick: bool) -> tuple[int, int, int]:
@@ -135,7 +135,7 @@ def and_figure_2_thresholds(quick: bool = False) -> Evidence:
     }.items():
         lines = {"decreasing": _by_stage(problem, stages, **_SCHEDULE)}
         for constant in (0.1, 0.01, 0.001):
-            lines[f"constant {constant:g}"] = _by_stage(problem, stages, thresholds=constant, inner_steps=50)
+            lines[f"constant {constant:g}"] = _by_stage(problem, stages, threshold=constant, inner_steps=50)
         panels[name] = lines
         measured |= {f"{name}: {line}": curve[-1][1] for line, curve in lines.items()}
     constants = [line for line in panels["DIR"] if line != "decreasing"]

@@ -28,7 +28,7 @@ def and_theorem_1(quick: bool = False) -> Evidence:
         curve = []
         with TemporaryDirectory() as folder:  # a checkpointed fit goes on, so no stage is run twice
             for stage in stages:
-                model = AND(D, init=problem.start, thresholds=0.25, max_iter=stage, tol=0, checkpoint=folder)
+                model = AND(D, init=problem.start, threshold=0.25, max_iter=stage, tol=0, checkpoint=folder)
                 found = model.fit(problem.X).components_
                 curve.append((float(stage), total_correlation_error(found, problem.components)))
         lines[f"s={s}"] = curve
@@ -64,7 +64,7 @@ def and_theorem_4(quick: bool = False) -> Evidence:
         stages = [int(np.log(10**k) / np.log(decay)) for k in (1, 2, 3, 4)]
         curve = []
         for stage in stages:
-            model = AND(D, init=problem.start, thresholds=(0.1, decay), max_iter=stage).fit(problem.X)
+            model = AND(D, init=problem.start, threshold=(0.1, decay), max_iter=stage).fit(problem.X)
             curve.append((float(stage), total_correlation_error(model.components_, problem.components)))
         lines[f"decay {decay:g}"] = curve
         x, y = np.array(curve).T
@@ -92,7 +92,7 @@ def and_theorem_5(quick: bool = False) -> Evidence:
     shares, inside = [], []
     for gamma in (1e-5, 1e-4, 1e-3):
         problem = make_binary(n, W, D, n_active=s, noise=gamma, random_state=0)
-        model = AND(D, init=problem.start, thresholds=0.25, max_iter=12).fit(problem.X)
+        model = AND(D, init=problem.start, threshold=0.25, max_iter=12).fit(problem.X)
         A = model.components_
         along = np.einsum("ij,ij->i", problem.components, A)
         error = float(np.linalg.norm(problem.components - along[:, None] * A, 2))
@@ -129,7 +129,7 @@ def and_theorem_26(quick: bool = False) -> Evidence:
     start = problem.start + 0.1 * values[-1] * outside / np.linalg.norm(outside, 2)
     rows = []
     for gamma in (1e-4, 1e-3, 1e-2):
-        A = AND(D, init=start, thresholds=0.25, max_iter=12).fit(problem.X + gamma * push).components_
+        A = AND(D, init=start, threshold=0.25, max_iter=12).fit(problem.X + gamma * push).components_
         along = np.einsum("ij,ij->i", problem.components, A)
         error = float(np.linalg.norm(problem.components - along[:, None] * A, 2))
         bound = float(s * values[0] / (values[-1] * (1 - 1 / s)) * gamma)

@@ -186,7 +186,7 @@ class AndNmf:
 
     def _viewed(self, step: Round, state: AndState, stats: Stats) -> AndState:
         """After a pass that prepares the view; a stream's rows are held for the passes that follow."""
-        return self._after_view(replace(state, view=step.update(self, state.view, stats), held="fresh"))
+        return self._after_view(replace(state, view=step.then(state.view, stats), held="fresh"))
 
     def _after_view(self, state: AndState) -> AndState:
         """Once the view is ready: the given start in its coordinates, or rounds that look for one."""
@@ -211,7 +211,7 @@ class AndNmf:
         return self._begin(state, start @ state.view.basis)
 
     def _picked(self, step: Round, state: AndState, stats: Stats) -> AndState:
-        picks = step.update(self, state.picks, stats)
+        picks = step.then(state.picks, stats)
         state = replace(state, picks=picks)
         return self._begin(state, picks.picked) if picks.done else state
 

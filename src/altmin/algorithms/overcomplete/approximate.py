@@ -159,7 +159,7 @@ class ApproximateDictionary:
 
     def _after_peel(self, step: Round, state: ApproximateState, stats: Stats) -> ApproximateState:
         """After a pass of the peeling."""
-        before, peel = state.peel, step.update(self, state.peel, stats)
+        before, peel = state.peel, step.then(state.peel, stats)
         state = replace(state, peel=peel)
         # Algorithm 2 stops after a round that gained too little; Theorem 4's goal is met at gamma* + eps.
         nothing_new = not self.plan.strict and len(before.atoms) == before.n_peeled

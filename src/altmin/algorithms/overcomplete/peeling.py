@@ -149,7 +149,7 @@ def peel_sample(algorithm: Any, state: Any, U: NDArray[Any], w: NDArray[Any]) ->
         if step.writes:
             stats, columns = stats
             left = _left(U, columns, peel.atoms)
-        peel = step.update(algorithm, peel, stats)
+        peel = step.then(peel, stats)
         number += 1
     return peel
 

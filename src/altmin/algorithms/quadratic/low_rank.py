@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -82,10 +83,16 @@ class UserModel:
         across = self.factors @ self.centre
         return float(self.level - self.centre @ self.slope + self.eigenvalues @ across**2)
 
+    @cached_property
+    def _products(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """What rows are multiplied with, and what centring takes off: made once."""
+        A = np.column_stack([self.slope, self.factors.T])
+        return A, self.centre @ A
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Values for rows, in their dtype."""
-        A = np.column_stack([self.slope, self.factors.T])
-        P = np.asarray(X @ A.astype(X.dtype)) - (self.centre @ A).astype(X.dtype)
+        A, offset = self._products
+        P = np.asarray(X @ A.astype(X.dtype, copy=False)) - offset.astype(X.dtype)
         values = P[:, 0] + np.square(P[:, 1:]) @ self.eigenvalues.astype(P.dtype)
         if self.diagonal is not None:
             squares = X.multiply(X) if sp.issparse(X) else np.square(X)

@@ -22,7 +22,6 @@ the block, Z [U V w] and Z' [r*ZU, r]. Where we differ from the paper, and why:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -30,6 +29,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.quadratic.guarded_steps import (
+    GuardedState,
+    GuardedSteps,
+    accept,
+    batch_noise,
+    loss_of,
+    take_back,
+)
 from altmin.algorithms.quadratic.lens import (
     MAX_WHITENED,
     first_lens,
@@ -42,18 +49,16 @@ from altmin.algorithms.quadratic.lens import (
 )
 from altmin.algorithms.quadratic.low_rank import Quadratic
 from altmin.algorithms.quadratic.one_pass_maps import power_map, score_map, u_map, v_map
-from altmin.algorithms.quadratic.step_length import SMALLEST_CUT, batch_noise, pace
-from altmin.contract import All, Done, Info, Next, Round, Rows, Same, Stats, Take, record
+from altmin.contract import Done, Info, Round, Rows, Stats, Take, record
 
 _POWER_ROUNDS = 5
 _LOST = 1e6  # a loss of so many variances of y is past saving
 
 
 @record
-class OnePassState:
+class OnePassState(GuardedState):
     """Phase, lens, the model, the last one that passed the guard, and the pace."""
 
-    phase: str
     lens: Any  # Lens, or None before the first rows
     model: Any  # Quadratic
     safe: Any  # Quadratic: the last model whose loss on fresh rows was good
@@ -64,39 +69,22 @@ class OnePassState:
     batch: tuple[int, int] = (0, 0)  # epoch and first place of the batch in hand, if rows are shuffled
     following: tuple[int, int] = (0, 0)  # and of the next one
     power_left: int = _POWER_ROUNDS
-    again: bool = False  # whether the U round looks at the same rows again (after a step taken back)
-    steps: int = 0
-    rows: int = 0  # rows used by steps
-    batch_rows: float = 0.0  # of the last batch; a weight counts as so many rows
-    loss: float = np.inf  # mean square of the residual on fresh rows; the spread of y is 1
-    loss_error: float = 0.0
-    cut: float = 1.0
-    slow: int = 0  # how often the loss fell behind its expected pace
-    trail: Any = None  # see pace
-    change: float = np.inf
-    step: float = 0.0
-    taken_back: int = 0
     since_taken_back: int = 1 << 30
 
 
 @record
-class OnePass:
+class OnePass(GuardedSteps):
     """Parameters; :class:`altmin.FactorizationMachineRegressor` explains them.
 
-    ``batch_size`` 0 takes all rows in each step; ``total`` is the number of rows where it is known.
+    The loss is a share of the variance of y.
     """
 
     rank: int
-    batch_size: int = 0
-    step: float | None = None
     linear: bool = True
     intercept: bool = True
     moments: str = "auto"
     whiten: bool | str = "auto"
-    wrap: bool = False
-    total: int | None = None
     shuffle: bool = False  # batches are random rows of a finite table, not the next ones
-    minimum_loss: float = 1e-26
 
     @property
     def raw(self) -> bool:
@@ -115,54 +103,33 @@ class OnePass:
         width = min(k + 5, d)
         U = np.linalg.qr(rng.standard_normal((d, width)))[0]
         zero = Quadratic(U, np.zeros((d, width)), np.zeros(d), 0.0)
-        return OnePassState("mean", None, zero, zero, np.zeros(d), None, None, seed=seed)
+        return OnePassState(None, zero, zero, np.zeros(d), None, None, seed=seed, phase="mean")
 
     def next_round(self, state: OnePassState) -> Round | Done:
         """Moments, power rounds for the start, then U and V in turn."""
-        same, fresh = self._batches(state)
+        same, fresh = self.batches(state)
         match state.phase:
             case "mean":
-                return Round(mean_map, rows=fresh, name="moments")
+                return Round(mean_map, rows=fresh, name="moments", then=self._mean)
             case "shape":
-                return Round(shape_map, rows=same, name="moments")
+                return Round(shape_map, rows=same, name="moments", then=self._see)
             case "whitened":
-                return Round(whitened_map, rows=same, name="moments")
+                return Round(whitened_map, rows=same, name="moments", then=self._whitened)
             case "power":
-                return Round(power_map, rows=same, name="start")
+                return Round(power_map, rows=same, name="start", then=self._power)
             case "first":
-                return Round(u_map, rows=same, name="U")
+                return Round(u_map, rows=same, name="U", then=self._u)
             case "u":
                 if state.loss > _LOST:
                     return Done("diverged", _DIVERGED)
-                if self._settled(state):
+                if self.settled(state):
                     return Done("stalled" if state.loss > 1e-6 else "converged", _SETTLED)
-                return Round(u_map, rows=same if state.again else fresh, name="U")
+                return Round(u_map, rows=same if state.again else fresh, name="U", then=self._u)
             case "v":
-                return Round(v_map, rows=same, name="V", iteration=True)
+                return Round(v_map, rows=same, name="V", iteration=True, then=self._v)
             case "score":
-                return Round(score_map, rows=same, name="score")
+                return Round(score_map, rows=same, name="score", then=self._score)
         return Done("converged")
-
-    def update(self, state: OnePassState, stats: Stats) -> OnePassState:
-        """What follows from the sums of a round."""
-        if self.shuffle and (state.phase == "mean" or (state.phase == "u" and not state.again)):
-            state = replace(state, batch=state.following, following=self._after(state.following))
-        match state.phase:
-            case "mean":
-                lens = first_lens(stats, self.intercept and not self.raw, self.intercept)
-                return replace(state, phase="shape", lens=lens, batch_rows=stats["n"])
-            case "shape":
-                return self._see(state, stats)
-            case "whitened":
-                lens = whitened_lens(state.lens, stats, self.moments)
-                return self._aim(replace(state, lens=lens))
-            case "power":
-                return self._power(state, stats)
-            case "v":
-                return self._v(state, stats)
-            case "score":
-                return self._score(state, stats)
-        return self._u(state, stats)
 
     def finish(self, state: OnePassState) -> OnePassState:
         """Cut M to its rank and compare with the last safe model on the last rows."""
@@ -179,17 +146,12 @@ class OnePass:
             return replace(state, phase="mean", lens=None)
         return self._ready(replace(state, again=False), "u")
 
-    def measure(self, state: OnePassState) -> Mapping[str, float]:
-        """Size of the step in units of y, loss on fresh rows as a share of the variance, step."""
-        return {
-            "change": state.change,
-            "loss": state.loss,
-            "step": state.step,
-            "rows": float(state.rows),
-            "taken_back": float(state.taken_back),
-        }
-
     # --- the phases ---------------------------------------------------------------------------------
+
+    def _mean(self, state: OnePassState, stats: Stats) -> OnePassState:
+        """Units of features and target."""
+        lens = first_lens(stats, self.intercept and not self.raw, self.intercept)
+        return replace(self._taken(state), phase="shape", lens=lens, batch_rows=stats["n"])
 
     def _see(self, state: OnePassState, stats: Stats) -> OnePassState:
         """Fix the lens; the linear model of the first batch is the start of w."""
@@ -203,6 +165,10 @@ class OnePass:
         if lens.T.ndim == 2 and self.moments != "gaussian":
             return replace(state, phase="whitened")
         return self._aim(state)
+
+    def _whitened(self, state: OnePassState, stats: Stats) -> OnePassState:
+        """Moments of the whitened coordinates."""
+        return self._aim(replace(state, lens=whitened_lens(state.lens, stats, self.moments)))
 
     def _aim(self, state: OnePassState) -> OnePassState:
         """From the lens to the first power round."""
@@ -225,23 +191,15 @@ class OnePass:
 
     def _u(self, state: OnePassState, stats: Stats) -> OnePassState:
         """Judge the last step by the loss on these rows; then the new U, w and level."""
+        if state.phase == "u" and not state.again:
+            state = self._taken(state)
         if stats["n"] == 0:  # rows of no weight say nothing: on to the next ones
             return replace(state, again=False)
-        n, loss = stats["n"], stats["rr"] / stats["n"]
-        error = np.sqrt(max(stats["rrrr"] / n - loss**2, 0.0) / n)
-        if not state.again and self._worse(state, stats, loss, float(error)):
-            return self._take_back(state)
-        cut = min(state.cut * 1.15, 1.0) if not state.again else state.cut
-        state = replace(
-            state,
-            safe=state.model,
-            loss=float(loss),
-            loss_error=float(error),
-            cut=cut,
-            rows=state.rows + stats["rows"],
-            batch_rows=n,
-        )
-        state, eta = pace(state, self._noise(state), self._fixed(state), self._reuses(state))
+        loss, error = loss_of(stats)
+        if self._worse(state, stats, loss, error):
+            return self._ready(take_back(state, model=state.safe, since_taken_back=0), "u")
+        state = accept(state, stats, loss, error, safe=state.model)
+        state, eta = self.pace(state, self._noise(state), self._fixed(state))
         model = state.model
         HU, shift, diagonal, delta = self._operator(state, stats, model.U)
         U = np.linalg.qr(model.times(model.U) + eta * HU)[0]
@@ -288,18 +246,22 @@ class OnePass:
         best = int(np.argmin(losses + np.array([0.0, 1e-12, 2e-12])))
         model = (state.model, state.safe, zero)[best]
         return replace(
-            state, phase="done", model=model, loss=float(losses[best]) if self._reuses(state) else state.loss
+            state, phase="done", model=model, loss=float(losses[best]) if self.reuses(state) else state.loss
         )
 
     # --- rows ---------------------------------------------------------------------------------------
 
-    def _batches(self, state: OnePassState) -> tuple[Rows, Rows]:
-        """The rows in hand, and the next ones."""
-        if self.batch_size == 0:
-            return All(), All()
-        if not self.shuffle:
-            return Same(), Next(self.batch_size, wrap=self.wrap, keep=True)
+    def batches(self, state: OnePassState) -> tuple[Rows, Rows]:
+        """The rows in hand, and the next ones; random ones of a finite table."""
+        if not self.shuffle or self.batch_size == 0:
+            return super().batches(state)
         return Take(self._ids(state, state.batch)), Take(self._ids(state, state.following))
+
+    def _taken(self, state: OnePassState) -> OnePassState:
+        """Fresh rows are in hand: the next ones follow them."""
+        if not self.shuffle:
+            return state
+        return replace(state, batch=state.following, following=self._after(state.following))
 
     def _ids(self, state: OnePassState, place: tuple[int, int]) -> NDArray[np.intp]:
         epoch, start = place
@@ -329,32 +291,16 @@ class OnePass:
         return HU + diagonal[:, None] * U, 0.5 * mean, diagonal, delta
 
     def _worse(self, state: OnePassState, stats: Stats, loss: float, error: float) -> bool:
-        """Whether the last step made the loss worse, beyond what sampling explains."""
+        """Whether the last step made the loss worse, or worse than the linear model's."""
         if self.raw and self.step is not None:
             return False  # the printed algorithm, to the letter; only the end is judged
-        if not np.isfinite(loss):
+        if self.worse(state, loss, error):
             return True
-        if state.steps == 0 or loss < self.minimum_loss:
+        if state.again or state.steps == 0 or loss < self.minimum_loss or self.batch_size == 0:
             return False
-        if self._reuses(state) and self.batch_size == 0:
-            return loss > state.loss * (1 + 1e-9)
-        margin = 3 * np.hypot(error, state.loss_error)
-        if loss > state.loss + margin and loss > 1.02 * state.loss:
-            return True
         n = stats["n"]
         paired = 3 * np.sqrt(stats["dd"]) / n
         return self.linear and not self.raw and loss > stats["ll"] / n + paired
-
-    def _take_back(self, state: OnePassState) -> OnePassState:
-        state = replace(
-            state,
-            model=state.safe,
-            cut=max(state.cut * 0.5, SMALLEST_CUT),
-            again=True,
-            taken_back=state.taken_back + 1,
-            since_taken_back=0,
-        )
-        return self._ready(state, "u")
 
     def _fixed(self, state: OnePassState) -> float | None:
         """A step that was asked for; shorter for the few rows at the end of an epoch."""
@@ -365,12 +311,6 @@ class OnePass:
         d = len(state.linear)
         tails = 1.0 if state.lens.phi is None else max(float(np.mean(state.lens.phi)) / 3, 1.0)
         return batch_noise((min(self.rank, d) + 2.6) * tails, d, state.batch_rows)
-
-    def _reuses(self, state: OnePassState) -> bool:
-        return self.batch_size == 0 or (self.total is not None and state.rows > self.total)
-
-    def _settled(self, state: OnePassState) -> bool:
-        return self.batch_size == 0 and state.cut <= SMALLEST_CUT
 
     def _ready(self, state: OnePassState, phase: str) -> OnePassState:
         """The state of a phase, with the factors that its round multiplies the rows with."""

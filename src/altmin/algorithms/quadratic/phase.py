@@ -14,16 +14,23 @@ Complex designs come as rows [Re x, Im x]: the engine's blocks are real.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.quadratic.guarded_steps import (
+    SMALLEST_CUT,
+    GuardedState,
+    GuardedSteps,
+    accept,
+    batch_noise,
+    loss_of,
+    take_back,
+)
 from altmin.algorithms.quadratic.lens import weights_of
-from altmin.algorithms.quadratic.step_length import SMALLEST_CUT, batch_noise, pace
-from altmin.contract import All, Block, Done, Info, Max, Next, Round, Rows, Same, Stats, record
+from altmin.contract import All, Block, Done, Info, Max, Round, Stats, record
 
 _POWER_ROUNDS = 30
 _POLISH_STEP = 0.8
@@ -32,10 +39,9 @@ _LARGE = 1.45  # times the mean: about 23 % of the rows, for real and complex Ga
 
 
 @record
-class PhaseState:
+class PhaseState(GuardedState):
     """Phase, the signal, the last good one, and the pace."""
 
-    phase: str
     scale: float  # largest y: the unit of intensities
     mean: float  # of y / scale
     power: float  # mean square of a design entry
@@ -46,32 +52,16 @@ class PhaseState:
     spread: float = 1.0  # largest eigenvalue of X^H X / (n power)
     new: Any = None  # direction that the V round looks along
     new_shift: float = 0.0
-    again: bool = False
-    steps: int = 0
-    rows: int = 0
-    batch_rows: float = 0.0
-    loss: float = np.inf  # of intensities, as a share of their mean square
-    loss_error: float = 0.0
     amplitude_loss: float = np.inf
-    cut: float = 1.0
-    slow: int = 0
-    trail: Any = None
-    step: float = 0.0
-    change: float = np.inf
-    taken_back: int = 0
     excess: float = 0.0  # of the design's entries: |E|x|^4 / (E|x|^2)^2 - Gaussian|
 
 
 @record
-class Phase:
-    """Parameters; ``batch_size`` 0 takes all rows in each step, ``polish`` the amplitude steps at most."""
+class Phase(GuardedSteps):
+    """Parameters; ``polish`` limits the amplitude steps. The loss is a share of the mean of y^2."""
 
     complex_design: bool = False
-    batch_size: int = 0
     polish: int = 0
-    step: float | None = None
-    wrap: bool = False
-    total: int | None = None
 
     @property
     def beta(self) -> float:
@@ -84,55 +74,29 @@ class Phase:
         d = info.n_features // 2 if self.complex_design else info.n_features
         s = rng.standard_normal(d) + (1j * rng.standard_normal(d) if self.complex_design else 0.0)
         s = s / np.linalg.norm(s)
-        return PhaseState("moments", 1.0, 1.0, 1.0, s, s, _POWER_ROUNDS, s)
+        return PhaseState(1.0, 1.0, 1.0, s, s, _POWER_ROUNDS, s, phase="moments")
 
     def next_round(self, state: PhaseState) -> Round | Done:
         """Units, a spectral start, then stream steps or the polish."""
-        same: Rows = All() if self.batch_size == 0 else Same()
-        fresh: Rows = same if self.batch_size == 0 else Next(self.batch_size, wrap=self.wrap, keep=True)
+        same, fresh = self.batches(state)
         match state.phase:
             case "moments":
-                return Round(moments_map, rows=fresh, name="moments")
+                return Round(moments_map, rows=fresh, name="moments", then=self._see)
             case "power":
-                return Round(power_map, rows=same, name="start")
+                return Round(power_map, rows=same, name="start", then=self._power)
             case "u":
-                return Round(u_map, rows=same if state.again else fresh, name="U")
+                return Round(u_map, rows=same if state.again else fresh, name="U", then=self._u)
             case "v":
-                return Round(v_map, rows=same, name="V", iteration=True)
+                return Round(v_map, rows=same, name="V", iteration=True, then=self._v)
             case "polish":
                 if state.change < _CALM or state.cut <= SMALLEST_CUT:
                     return Done("converged", "the polish has reached the precision of the numbers")
-                return Round(polish_map, rows=All(), name="polish", iteration=True)
+                return Round(polish_map, rows=All(), name="polish", iteration=True, then=self._polish)
         return Done("converged")
-
-    def update(self, state: PhaseState, stats: Stats) -> PhaseState:
-        """What follows from the sums of a round."""
-        match state.phase:
-            case "moments":
-                return self._see(state, stats)
-            case "power":
-                s, _ = _unit(stats["B"], state.s)
-                probe, grown = _unit(stats["P"], state.probe)
-                spread = max(grown / (stats["n"] * state.power), 1.0)
-                state = replace(state, s=s, probe=probe, spread=spread, left=state.left - 1)
-                return state if state.left else self._level(state)
-            case "u":
-                return self._u(state, stats)
-            case "v":
-                return self._v(state, stats)
-        return self._polish(state, stats)
 
     def finish(self, state: PhaseState) -> PhaseState:
         """A step taken back isn't kept."""
         return replace(state, phase="done", s=state.safe if state.again else state.s)
-
-    def resume(self, state: PhaseState) -> PhaseState:
-        """A finished state, ready for more rows."""
-        return replace(state, phase="u" if state.steps else "moments", again=False)
-
-    def measure(self, state: PhaseState) -> Mapping[str, float]:
-        """Relative change of the signal, loss, step."""
-        return {"change": state.change, "loss": state.loss, "step": state.step}
 
     def _see(self, state: PhaseState, stats: Stats) -> PhaseState:
         n = stats["n"]
@@ -148,6 +112,14 @@ class Phase:
             excess=float(abs(fourth - (2.0 if self.complex_design else 3.0))),
         )
 
+    def _power(self, state: PhaseState, stats: Stats) -> PhaseState:
+        """Power iterations: the start along the largest intensities, and the spread of the designs."""
+        s, _ = _unit(stats["B"], state.s)
+        probe, grown = _unit(stats["P"], state.probe)
+        spread = max(grown / (stats["n"] * state.power), 1.0)
+        state = replace(state, s=s, probe=probe, spread=spread, left=state.left - 1)
+        return state if state.left else self._level(state)
+
     def _level(self, state: PhaseState) -> PhaseState:
         """Length of the start from the mean intensity: E y = |s|^2 E|x_j|^2."""
         s = state.s * np.sqrt(state.mean / state.power)
@@ -155,24 +127,12 @@ class Phase:
         return replace(state, s=s, safe=s, phase="polish" if polishing else "u", again=not polishing)
 
     def _u(self, state: PhaseState, stats: Stats) -> PhaseState:
-        n, loss = stats["n"], stats["rr"] / max(stats["yy"], 1e-300)
-        error = (
-            np.sqrt(max(stats["rrrr"] / n - (stats["rr"] / n) ** 2, 0.0) / n) * n / max(stats["yy"], 1e-300)
-        )
-        if state.steps and not state.again and loss > 1e-28 and self._worse(state, loss, float(error)):
-            cut = max(state.cut * 0.5, SMALLEST_CUT)
-            return replace(state, s=state.safe, cut=cut, again=True, taken_back=state.taken_back + 1)
-        state = replace(
-            state,
-            safe=state.s,
-            loss=float(loss),
-            loss_error=float(error),
-            cut=state.cut if state.again else min(state.cut * 1.15, 1.0),
-            rows=state.rows + stats["rows"],
-            batch_rows=n,
-        )
-        reuses = self.batch_size == 0 or (self.total is not None and state.rows > self.total)
-        state, eta = pace(state, batch_noise(3.6, len(state.s), n), self.step, reuses)
+        n = stats["n"]
+        loss, error = loss_of(stats, max(stats["yy"], 1e-300))
+        if self.worse(state, loss, error):
+            return take_back(state, s=state.safe)
+        state = accept(state, stats, loss, error, safe=state.s)
+        state, eta = self.pace(state, batch_noise(3.6, len(state.s), n), self.step)
         shift = stats["r"] / n / state.power / self.beta
         new = self._power_step(state, stats, state.s, shift, eta)
         new, _ = _unit(new, state.s)
@@ -200,9 +160,7 @@ class Phase:
         n = stats["n"]
         loss = stats["amplitude"] / n
         if loss > state.amplitude_loss * (1 + 1e-9) and state.steps > 20 and not state.again:
-            return replace(
-                state, s=state.safe, cut=state.cut * 0.5, again=True, taken_back=state.taken_back + 1
-            )
+            return take_back(state, s=state.safe)
         # Trusted rows count at most 2/3, so a step below 3 / spread doesn't run away.
         step = state.cut * min(_POLISH_STEP * (2 / self.beta), 2.2 / state.spread)
         move = step * stats["gradient"] / (n * state.power)
@@ -222,12 +180,6 @@ class Phase:
             step=step,
         )
         return replace(state, phase="done") if state.steps >= self.polish else state
-
-    @staticmethod
-    def _worse(state: PhaseState, loss: float, error: float) -> bool:
-        if not np.isfinite(loss):
-            return True
-        return loss > state.loss + 3 * np.hypot(error, state.loss_error) and loss > 1.02 * state.loss
 
 
 def design(algorithm: Phase, block: Block) -> NDArray[Any]:

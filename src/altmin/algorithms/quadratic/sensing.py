@@ -21,19 +21,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.quadratic.guarded_steps import (
+    GuardedState,
+    GuardedSteps,
+    accept,
+    batch_noise,
+    loss_of,
+    take_back,
+)
 from altmin.algorithms.quadratic.lens import MAX_WHITENED, weights_of
-from altmin.algorithms.quadratic.step_length import SMALLEST_CUT, batch_noise, pace
-from altmin.contract import All, Block, Done, Info, Max, Next, Round, Rows, Same, Stats, record
+from altmin.contract import Block, Done, Info, Max, Round, Stats, record
 from altmin.kernels.gram import times
 
 _POWER_ROUNDS = 6
 
 
 @record
-class PairState:
+class PairState(GuardedState):
     """Phase, the two whitenings, the factors, the last good ones, and the pace."""
 
-    phase: str
     scale: float  # largest |y|: the unit
     left: Any  # (d1,) or (d1, d1)
     right: Any  # (d2,) or (d2, d2)
@@ -43,34 +49,17 @@ class PairState:
     safe: Any  # (U, V) that passed the guard
     new_U: Any = None
     power_left: int = _POWER_ROUNDS
-    again: bool = False
-    steps: int = 0
-    rows: int = 0
-    batch_rows: float = 0.0
-    loss: float = np.inf
-    loss_error: float = 0.0
     first_loss: float = np.inf  # of M = 0: the mean square of y
-    cut: float = 1.0
-    slow: int = 0
-    trail: Any = None
-    change: float = np.inf
-    step: float = 0.0
-    taken_back: int = 0
     left_spread: float = 0.0  # ||A'A/n - I||_2 after scaling each column
     right_spread: float = 0.0
 
 
 @record
-class PairSensing:
-    """Parameters; ``batch_size`` 0 takes all rows in each step."""
+class PairSensing(GuardedSteps):
+    """Parameters; the loss is in units of the largest value of y, squared."""
 
     rank: int
-    batch_size: int = 0
-    step: float | None = None
     whiten: bool | str = "auto"
-    wrap: bool = False
-    total: int | None = None
-    minimum_loss: float = 1e-26
 
     def init(self, info: Info, seed: int) -> PairState:
         """Random directions of the second design."""
@@ -80,58 +69,37 @@ class PairSensing:
         rng = np.random.default_rng(seed)
         Q = np.linalg.qr(rng.standard_normal((d2, width)))[0]
         U, V = np.zeros((d1, width)), np.zeros((d2, width))
-        return PairState("moments", 1.0, np.ones(d1), np.ones(d2), U, V, Q, (U, V))
+        return PairState(1.0, np.ones(d1), np.ones(d2), U, V, Q, (U, V), phase="moments")
 
     def next_round(self, state: PairState) -> Round | Done:
         """Second moments, power rounds on the first batch, then U and V in turn."""
-        same: Rows = All() if self.batch_size == 0 else Same()
-        fresh: Rows = same if self.batch_size == 0 else Next(self.batch_size, wrap=self.wrap, keep=True)
+        same, fresh = self.batches(state)
         match state.phase:
             case "moments":
-                return Round(moments_map, rows=fresh, name="moments")
-            case "power u" | "first":
-                return Round(u_map, rows=same, name="start")
-            case "power v":
-                return Round(v_map, rows=same, name="start")
-            case "u":
-                if self.batch_size == 0 and state.cut <= SMALLEST_CUT:
-                    return Done("stalled" if state.loss > 1e-6 else "converged", "no step lowers the loss")
-                return Round(u_map, rows=same if state.again else fresh, name="U")
-            case "v":
-                return Round(v_map, rows=same, name="V", iteration=True)
-        return Done("converged")
-
-    def update(self, state: PairState, stats: Stats) -> PairState:
-        """What follows from the sums of a round."""
-        match state.phase:
-            case "moments":
-                return self._see(state, stats)
+                return Round(moments_map, rows=fresh, name="moments", then=self._see)
             case "power u":
-                U = np.linalg.qr(_apply(state.left.T, stats["B"]) / stats["n"])[0]
-                return replace(state, phase="power v", new_U=U)
+                return Round(u_map, rows=same, name="start", then=self._power_u)
             case "power v":
-                return self._power(state, stats)
+                return Round(v_map, rows=same, name="start", then=self._power_v)
+            case "first":
+                return Round(u_map, rows=same, name="start", then=self._u)
+            case "u":
+                if self.settled(state):
+                    return Done("stalled" if state.loss > 1e-6 else "converged", "no step lowers the loss")
+                return Round(u_map, rows=same if state.again else fresh, name="U", then=self._u)
             case "v":
-                return self._v(state, stats)
-        return self._u(state, stats)
+                return Round(v_map, rows=same, name="V", iteration=True, then=self._v)
+        return Done("converged")
 
     def finish(self, state: PairState) -> PairState:
         """Nothing to tidy up; a last step that follows one taken back isn't trusted."""
         U, V = state.safe if state.again else (state.U, state.V)
         return replace(state, phase="done", U=U, V=V)
 
-    def resume(self, state: PairState) -> PairState:
-        """A finished state, ready for more rows."""
-        return replace(state, phase="u" if state.steps else "moments", again=False)
-
-    def measure(self, state: PairState) -> Mapping[str, float]:
-        """Size of the step in units of y, loss on fresh rows, step, steps taken back."""
-        return {
-            "change": state.change,
-            "loss": state.loss / max(state.first_loss, 1e-300),
-            "step": state.step,
-            "taken_back": float(state.taken_back),
-        }
+    def measure(self, state: GuardedState) -> Mapping[str, float]:
+        """As everywhere; the loss as a share of the mean square of y."""
+        first = state.first_loss if isinstance(state, PairState) else 1.0
+        return {**super().measure(state), "loss": state.loss / max(first, 1e-300)}
 
     def _see(self, state: PairState, stats: Stats) -> PairState:
         n = stats["n"]
@@ -148,7 +116,11 @@ class PairSensing:
             right_spread=right_spread,
         )
 
-    def _power(self, state: PairState, stats: Stats) -> PairState:
+    def _power_u(self, state: PairState, stats: Stats) -> PairState:
+        U = np.linalg.qr(_apply(state.left.T, stats["B"]) / stats["n"])[0]
+        return replace(state, phase="power v", new_U=U)
+
+    def _power_v(self, state: PairState, stats: Stats) -> PairState:
         """Subspace iteration on the first batch; then its best k right directions."""
         HtU = _apply(state.right.T, stats["B"]) / stats["n"]
         if state.power_left > 1:
@@ -160,33 +132,16 @@ class PairSensing:
         return replace(state, phase="first", U=zero[0], V=zero[1], Q=Q, safe=zero, new_U=None)
 
     def _u(self, state: PairState, stats: Stats) -> PairState:
-        n, loss = stats["n"], stats["rr"] / stats["n"]
-        error = float(np.sqrt(max(stats["rrrr"] / n - loss**2, 0.0) / n))
-        if state.steps and not state.again and self._worse(state, loss, error):
+        n = stats["n"]
+        loss, error = loss_of(stats)
+        if self.worse(state, loss, error):
             U, V = state.safe
-            return replace(
-                state,
-                U=U,
-                V=V,
-                Q=np.linalg.qr(V)[0] if V.any() else state.Q,
-                cut=max(state.cut * 0.5, SMALLEST_CUT),
-                again=True,
-                taken_back=state.taken_back + 1,
-                phase="u",
-            )
-        state = replace(
-            state,
-            safe=(state.U, state.V),
-            loss=float(loss),
-            loss_error=error,
-            first_loss=state.first_loss if state.steps else float(loss),
-            cut=state.cut if state.again else min(state.cut * 1.15, 1.0),
-            rows=state.rows + stats["rows"],
-            batch_rows=n,
-        )
+            Q = np.linalg.qr(V)[0] if V.any() else state.Q
+            return take_back(state, U=U, V=V, Q=Q, phase="u")
+        first = state.first_loss if state.steps else float(loss)
+        state = accept(state, stats, loss, error, safe=(state.U, state.V), first_loss=first)
         noise = batch_noise(1.45 * min(self.rank, *self._shape(state)), sum(self._shape(state)), n)
-        reuses = self.batch_size == 0 or (self.total is not None and state.rows > self.total)
-        state, eta = pace(state, noise, self.step, reuses)
+        state, eta = self.pace(state, noise, self.step)
         HQ = _apply(state.left.T, stats["B"]) / n
         new_U = np.linalg.qr(state.U @ (state.V.T @ state.Q) + eta * HQ)[0]
         return replace(state, phase="v", new_U=new_U, step=eta)
@@ -206,15 +161,6 @@ class PairSensing:
             again=False,
             change=state.step * float(np.linalg.norm(HtU)) / max(state.first_loss, 1e-300) ** 0.5,
         )
-
-    def _worse(self, state: PairState, loss: float, error: float) -> bool:
-        if not np.isfinite(loss):
-            return True
-        if loss < self.minimum_loss:
-            return False
-        if self.batch_size == 0:
-            return loss > state.loss * (1 + 1e-9)
-        return loss > state.loss + 3 * np.hypot(error, state.loss_error) and loss > 1.02 * state.loss
 
     @staticmethod
     def _shape(state: PairState) -> tuple[int, int]:

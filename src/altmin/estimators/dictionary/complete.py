@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from altmin.algorithms.dictionary.complete import Complete, CompleteState
 from altmin.engine import AnySource
-from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.dictionary.shared import (
-    CODING_CONSTRAINTS,
     DictionaryEstimator,
     checked_start,
     start_distance,
 )
+from altmin.estimators.parameters import Count, CountOrZero, Matrix, NotNegative
+from altmin.estimators.sklearn_bridge import fit_context
 
 _AMPLIFIED = 10.0
 
@@ -35,8 +33,6 @@ class CompleteDictionaryLearning(DictionaryEstimator):
 
     Parameters
     ----------
-    n_components : int or None
-        Number of atoms, at most n_features; None is n_features.
     init : 'portfolio' or array-like of shape (n_components, n_features)
         Start: several searches, or atoms near the truth.
     threshold : 'auto' or float
@@ -46,45 +42,17 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         Samples of a polish pass (Algorithm 2's mini-batches); None is all of them.
     n_restarts : int
         How many starts must lead to the same dictionary before the search ends.
-    transform_algorithm : {'threshold', 'omp', 'ormp'}
-        How ``transform`` codes: thresholded products with the inverse, or a pursuit.
-    transform_n_nonzero_coefs : int or None
-        Nonzeros of a sample; None is by threshold (pursuits: a tenth of the features).
     max_iter : int
         Passes over the data at most, those of all starts together.
     tol : float
         Stop where the decoder moved by less than this for three passes.
-    random_state : int, RandomState or None
-        For the starts.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Unit atoms, by falling energy of their codes (in the order of ``init`` if it is an array).
-    component_scales_ : ndarray of shape (n_components,)
-        Root mean square of each atom's nonzero codes.
-    thresholds_ : ndarray of shape (n_components,)
-        Thresholds at the end, for the codes of unit atoms.
     density_ : ndarray of shape (n_components,)
         Share of nonzero codes of each atom, theta of the paper.
-    noise_std_ : float
-        Estimated noise of a feature.
-    reconstruction_err_ : float
-        Frobenius norm of what the codes leave over.
-    n_iter_ : int
-        Passes taken.
-    history_ : list of dict
-        One row a pass.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
     Notes
     -----
@@ -111,63 +79,16 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "init": [StrOptions({"portfolio"}), "array-like"],
-        "threshold": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "n_restarts": [Interval(Integral, 1, None, closed="left")],
-    }
+    n_components: Count | None = field(default=None, kw_only=False)
+    init: Literal["portfolio"] | Matrix = "portfolio"
+    threshold: Literal["auto"] | NotNegative = "auto"
+    batch_size: Count | None = None
+    n_restarts: Count = 2
+    max_iter: CountOrZero = 2000
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        init: Any = "portfolio",
-        threshold: Any = "auto",
-        batch_size: int | None = None,
-        n_restarts: int = 2,
-        transform_algorithm: str = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 2000,
-        tol: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.threshold = threshold
-        self.batch_size = batch_size
-        self.n_restarts = n_restarts
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> CompleteDictionaryLearning:
-        """Learn the dictionary.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        CompleteDictionaryLearning
-            The fitted estimator.
-        """
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the dictionary."""
         source = self._open(X, reset=True)
         result = self._run(self._algorithm(source), source)
         self._set_run(result)

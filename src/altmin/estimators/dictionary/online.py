@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from numbers import Integral, Real
+from dataclasses import field, replace
+from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState
 from altmin.engine import AnySource, Source, StreamSource, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS
-from altmin.estimators.dictionary.shared import CODING_CONSTRAINTS, DictionaryEstimator
+from altmin.estimators.dictionary.shared import DictionaryEstimator
+from altmin.estimators.parameters import Count, CountOrZero, Interval
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
 from altmin.guarantees.refits import dense
@@ -34,47 +33,27 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     .. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}
 
     where y_t are the samples as they arrive and A_t (``components_``) the atoms. The first samples go to
-    the search of :class:`CompleteDictionaryLearning`; then each block of ``window`` samples is coded and
+    the search of :class:`CompleteDictionaryLearning`; then each block of ``batch_size`` samples is coded and
     takes part in one least-squares step (Liang et al. 2022, Algorithm 3 and Theorem 3, by blocks). A
     dictionary that drifts is followed; one that changes is noticed and found again.
 
     Parameters
     ----------
-    n_components : int or None
-        Number of atoms, at most n_features; None is n_features.
-    window : int
-        Samples of a block.
+    batch_size : int
+        Samples per block.
     start_size : int or None
-        Samples of the first search; None is max(window, 50 n_components).
+        Samples of the first search; None is max(batch_size, 50 n_components).
     memory : float or None
         Samples after which the past counts no more; None is never, as in Theorem 3.
-    transform_algorithm : {'threshold', 'omp', 'ormp'}
-        How ``transform`` codes: thresholded products with the inverse, or a pursuit.
-    transform_n_nonzero_coefs : int or None
-        Nonzeros of a sample; None is by threshold (pursuits: a tenth of the features).
     max_iter : int
         Blocks of a call at most, and passes of a search.
     tol : float
         Stop where the decoder moved by less than this for three blocks; 0 reads to the end.
-    random_state : int, RandomState or None
-        For the search.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Unit atoms, in an order that stays.
-    component_scales_ : ndarray of shape (n_components,)
-        Root mean square of each atom's nonzero codes.
-    thresholds_ : ndarray of shape (n_components,)
-        Thresholds for the codes of unit atoms.
-    noise_std_ : float
-        Estimated noise of a feature.
     reconstruction_err_ : float
         Frobenius norm of what the codes of the last block leave over.
     n_samples_seen_ : int
@@ -85,8 +64,6 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Blocks so far, those of a search counted as one.
     history_ : list of dict
         One row a block, of the last thousand.
-    outcome_ : Outcome
-        How the last call ended.
     guarantee_ : GuaranteeReport
         Whether these are the true atoms of the last rows.
 
@@ -96,7 +73,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     Without drift and with noise the error falls as one over the square root of the samples seen.
 
     **Cost.** O(n_features^2) operations a sample, as the factorisations are shared by a block. Memory: a
-    few n_features^2 and one block of ``window`` rows (``start_size`` rows during a search), whatever the
+    few n_features^2 and one block of ``batch_size`` rows (``start_size`` rows during a search), whatever the
     length of the stream.
 
     References
@@ -117,62 +94,20 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "window": [Interval(Integral, 1, None, closed="left")],
-        "start_size": [Interval(Integral, 1, None, closed="left"), None],
-        "memory": [Interval(Real, 1, None, closed="left"), None],
-    }
+    n_components: Count | None = field(default=None, kw_only=False)
+    batch_size: Count = 1000
+    start_size: Count | None = None
+    memory: Annotated[float, Interval(Real, 1, None, closed="left")] | None = 100_000
+    max_iter: CountOrZero = 1_000_000_000
 
-    _waiting: list[Any]
-    _state: OnlineState | None
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        window: int = 1000,
-        start_size: int | None = None,
-        memory: float | None = 100_000,
-        transform_algorithm: str = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 1_000_000_000,
-        tol: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.window = window
-        self.start_size = start_size
-        self.memory = memory
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> OnlineDictionaryLearning:
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a stream, or from an array as if it were one.
 
         Parameters
         ----------
         X : array-like, sparse, path of a .npy file, list or iterator of blocks, (n_samples, n_features)
             The data; each row is read once.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        OnlineDictionaryLearning
-            The fitted estimator.
         """
         with self._unchanged_by_errors():
             source = self._open(X, reset=True)
@@ -180,7 +115,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             if source.replayable:
                 self._follow_table(source.require_replayable("a fit of a table"))
             elif self.checkpoint is None:
-                self._consume(_stream(source, self.window), last=True)
+                self._consume(_stream(source, self.batch_size), last=True)
             else:
                 raise ValueError(
                     f"checkpoint={str(self.checkpoint)!r}: a one-way stream can't be searched again after a "
@@ -188,24 +123,18 @@ class OnlineDictionaryLearning(DictionaryEstimator):
                 )
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None) -> OnlineDictionaryLearning:
+    def _forget(self) -> None:
+        self._waiting: list[Any] = []
+        self._state: OnlineState | None = None
+        self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
+        self.history_: list[dict[str, Any]] = []
+
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Go on learning with more samples.
 
-        Whole windows are used at once, the rest waits for the next call; nothing is fitted before
+        Whole blocks are used at once, the rest waits for the next call; nothing is fitted before
         ``start_size`` samples have come.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, list or iterator of blocks, (n_samples, n_features)
-            More data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        OnlineDictionaryLearning
-            The estimator.
         """
         fresh = not hasattr(self, "_waiting")
         with self._unchanged_by_errors():
@@ -214,7 +143,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
                 self._forget()
             waiting = self._waiting
             self._waiting = []
-            self._consume(_stream(source, self.window, waiting), last=False)
+            self._consume(_stream(source, self.batch_size, waiting), last=False)
         return self
 
     @contextmanager
@@ -228,17 +157,11 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             self.__dict__.update(before)
             raise
 
-    def _forget(self) -> None:
-        self._waiting = []
-        self._state = None
-        self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
-        self.history_: list[dict[str, Any]] = []
-
     def _consume(self, feed: StreamSource, *, last: bool) -> None:
         """Search, track, and search again where the tracker has lost the dictionary."""
         k = self._n_atoms(feed)
-        size = self.start_size or max(self.window, 50 * k)
-        tracker = Online(self.window, self.memory)
+        size = self.start_size or max(self.batch_size, 50 * k)
+        tracker = Online(self.batch_size, self.memory)
         while True:
             if self._state is None:
                 first = feed.pull(size)
@@ -246,7 +169,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
                     self._waiting = [] if first is None or last else [first.X]
                     return
                 self._search(first.X, k, tracker)
-            rows = feed if last else self._next_window(feed)
+            rows = feed if last else self._next_block(feed)
             if rows is None or self._state is None:
                 return
             self._track(tracker, rows, checkpoint=None)
@@ -256,8 +179,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     def _follow_table(self, source: Source) -> None:
         """As ``_consume``, in a table that can be read from any row on, so that a stopped fit can go on."""
         k, position = self._n_atoms(source), 0
-        size = self.start_size or max(self.window, 50 * k)
-        tracker = Online(self.window, self.memory)
+        size = self.start_size or max(self.batch_size, 50 * k)
+        tracker = Online(self.batch_size, self.memory)
         while position < source.n_rows and self._state is None:
             first = source.read(position, min(position + size, source.n_rows))
             if first.n_rows < size and self.n_searches_:
@@ -279,10 +202,10 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._state = None if result.outcome.kind == "stalled" else result.state
         return result.position
 
-    def _next_window(self, feed: StreamSource) -> StreamSource | None:
-        """The next window as a stream of its own; None where there is less, which waits."""
-        rows = feed.pull(self.window)
-        if rows is not None and rows.n_rows == self.window:
+    def _next_block(self, feed: StreamSource) -> StreamSource | None:
+        """The next block as a stream of its own; None where there is less, which waits."""
+        rows = feed.pull(self.batch_size)
+        if rows is not None and rows.n_rows == self.batch_size:
             return StreamSource([rows.X])
         self._waiting = [] if rows is None else [rows.X]
         return None
@@ -301,7 +224,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         source = open_source(X)
         result = self._run(Complete(k), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000))
         state = tracker.begin(result.state, source.info.dtype)
-        last = X[-self.window :]
+        last = X[-self.batch_size :]
         state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
@@ -315,7 +238,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             order = match_components(result.state.atoms, self.components_)[0]
         self._recent = dense(X)
         self._fit_evidence = self._evidence(
-            result.state, order, result.state.search.agreeing, theorem=3, batch=self.window
+            result.state, order, result.state.search.agreeing, theorem=3, batch=self.batch_size
         )
 
     def _look_again(self, state: OnlineState) -> None:
@@ -328,7 +251,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._fit_evidence = replace(self._fit_evidence, unsettled=unsettled)
 
     @property
-    def guarantee_(self) -> GuaranteeReport:
+    def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]
         """Whether these are the atoms of the last rows; made when it is asked for, as blocks come fast."""
         if not hasattr(self, "_fit_evidence"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
@@ -346,16 +269,16 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.n_samples_seen_ = state.n_rows
 
 
-def _stream(source: AnySource, window: int, waiting: Any = ()) -> StreamSource:
+def _stream(source: AnySource, batch_size: int, waiting: Any = ()) -> StreamSource:
     """The rows that wait, then those of the source, as a one-way stream."""
 
     def blocks() -> Iterator[Any]:
         yield from waiting
         if not source.replayable:
-            while (table := source.pull(window)) is not None:
+            while (table := source.pull(batch_size)) is not None:
                 yield table.X
             return
-        rows, step = source.require_replayable("a table"), max(window, 4096)
+        rows, step = source.require_replayable("a table"), max(batch_size, 4096)
         for start in range(0, rows.n_rows, step):
             yield rows.read(start, min(start + step, rows.n_rows)).X
 

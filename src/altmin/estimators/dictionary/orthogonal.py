@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import _fit_context, clone
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import clone
 
 from altmin.algorithms.dictionary.orthogonal import Orthogonal, OrthogonalState
-from altmin.estimators.base import SHARED_CONSTRAINTS
 from altmin.estimators.dictionary.shared import (
-    CODING_CONSTRAINTS,
     DictionaryEstimator,
     start_atoms,
     start_distance,
 )
+from altmin.estimators.parameters import CountOrZero, Matrix, NotNegative, Share, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -42,45 +40,17 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     warm_up : 'auto', float or None
         Factor by which Algorithm 4's threshold falls in each pass; 'auto' is .97 from the identity or a
         random start, and none from a meaningful one ('dct', an array) or with ``keep``.
-    transform_algorithm : {'threshold', 'omp', 'ormp'}
-        How ``transform`` codes: thresholded products, or a pursuit.
-    transform_n_nonzero_coefs : int or None
-        Nonzeros of a sample; None is by threshold (pursuits: a tenth of the features).
-    max_iter : int
-        Passes at most.
     tol : float
         Stop where no atom moved by more than this for three passes.
     random_state : int, RandomState or None
         For ``init='random'``.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_features, n_features)
         Orthonormal atoms, by falling energy of their codes (in the order of ``init`` if it is an array).
-    component_scales_ : ndarray of shape (n_features,)
-        Root mean square of each atom's nonzero codes.
-    thresholds_ : ndarray of shape (n_features,)
-        Thresholds at the end, in units of the data.
     density_ : ndarray of shape (n_features,)
         Share of nonzero codes of each atom, theta of the paper.
-    noise_std_ : float
-        Estimated noise of a feature.
-    reconstruction_err_ : float
-        Frobenius norm of what the codes leave over.
-    n_iter_ : int
-        Passes taken.
-    history_ : list of dict
-        One row a pass.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether these are the true atoms; ``guarantee(X)`` spends more on the answer.
 
     Notes
     -----
@@ -107,60 +77,16 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        **CODING_CONSTRAINTS,
-        "init": [StrOptions({"identity", "dct", "random"}), "array-like"],
-        "threshold": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
-        "keep": [Interval(Real, 0, 1, closed="right"), None],
-        "warm_up": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="neither"), None],
-    }
+    init: Literal["identity", "dct", "random"] | Matrix = "identity"
+    threshold: Literal["auto"] | NotNegative = "auto"
+    keep: UpToOne | None = None
+    warm_up: Literal["auto"] | Share | None = "auto"
+    max_iter: CountOrZero = 500
+    tol: NotNegative = 1e-13
 
-    def __init__(
-        self,
-        *,
-        init: Any = "identity",
-        threshold: Any = "auto",
-        keep: float | None = None,
-        warm_up: Any = "auto",
-        transform_algorithm: str = "threshold",
-        transform_n_nonzero_coefs: int | None = None,
-        max_iter: int = 500,
-        tol: float = 1e-13,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.init = init
-        self.threshold = threshold
-        self.keep = keep
-        self.warm_up = warm_up
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> OrthogonalDictionaryLearning:
-        """Learn the dictionary.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        OrthogonalDictionaryLearning
-            The fitted estimator.
-        """
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the dictionary."""
         source = self._open(X, reset=True)
         given = not isinstance(self.init, str)
         start = start_atoms(self.init, source.info.n_features)

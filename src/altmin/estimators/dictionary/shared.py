@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from altmin.contract import Block
 from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
+from altmin.estimators.parameters import Count
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
 from altmin.guarantees.dictionary_atoms import atom_facts
@@ -26,10 +25,6 @@ from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components
 
-CODING_CONSTRAINTS: dict[str, list[Any]] = {
-    "transform_algorithm": [StrOptions({"threshold", "omp", "ormp"})],
-    "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-}
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
 _LOOK_ROWS = 20_000  # of a report
 
@@ -37,8 +32,16 @@ _LOOK_ROWS = 20_000  # of a report
 class DictionaryEstimator(ComponentsEstimator):
     """A dictionary with linear codes: thresholds on ``X @ pinv(components_)``, or a pursuit."""
 
-    transform_algorithm: str
-    transform_n_nonzero_coefs: int | None
+    _shared_attributes: ClassVar[tuple[str, ...]] = (
+        "component_scales_",
+        "thresholds_",
+        "noise_std_",
+        "reconstruction_err_",
+        *ComponentsEstimator._shared_attributes,
+    )
+
+    transform_algorithm: Literal["threshold", "omp", "ormp"] = "threshold"
+    transform_n_nonzero_coefs: Count | None = None
 
     def _block_coder(self) -> Callable[[Block], NDArray[Any]]:
         n_nonzero = self.transform_n_nonzero_coefs

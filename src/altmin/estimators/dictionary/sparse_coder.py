@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from altmin.coding import omp
+from altmin.docstrings import fill_class
+from altmin.estimators.parameters import Count, Matrix, NotNegative, Parameters
+from altmin.estimators.sklearn_bridge import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    fit_context,
+)
 
 
-class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Codes of samples for a dictionary that is given: :func:`altmin.omp` in a pipeline.
 
     .. math:: \min_c \|x - c D\|_2^2 \quad\text{subject to}\quad \|c\|_0 \le L
@@ -32,8 +38,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Squared norm of the residual at which a sample is done.
     split_sign : bool
         Whether positive and negative codes go to columns of their own.
-    n_jobs : int or None
-        Threads.
 
     Attributes
     ----------
@@ -63,47 +67,21 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     array([[0., 3., 0., 0.]])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "dictionary": ["array-like"],
-        "transform_algorithm": [StrOptions({"omp", "ormp"})],
-        "transform_n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-        "transform_tol": [Interval(Real, 0, None, closed="left"), None],
-        "split_sign": ["boolean"],
-        "n_jobs": [Integral, None],
-    }
+    dictionary: Matrix = field(kw_only=False)
+    transform_algorithm: Literal["omp", "ormp"] = "omp"
+    transform_n_nonzero_coefs: Count | None = None
+    transform_tol: NotNegative | None = None
+    split_sign: bool = False
+    n_jobs: int | None = None
 
-    def __init__(
-        self,
-        dictionary: Any,
-        *,
-        transform_algorithm: str = "omp",
-        transform_n_nonzero_coefs: int | None = None,
-        transform_tol: float | None = None,
-        split_sign: bool = False,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.dictionary = dictionary
-        self.transform_algorithm = transform_algorithm
-        self.transform_n_nonzero_coefs = transform_n_nonzero_coefs
-        self.transform_tol = transform_tol
-        self.split_sign = split_sign
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any = None, y: Any = None) -> SparseCoder:
+    @fit_context
+    def fit(self, X: Any = None, y: Any = None) -> Self:
         """Do nothing: the dictionary is given.
 
         Parameters
         ----------
         X : array-like or None
             Its columns are compared with the dictionary's.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        SparseCoder
-            The estimator.
         """
         if X is not None:
             self._check(X)
@@ -111,11 +89,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     def transform(self, X: Any) -> Any:
         """Codes of the samples.
-
-        Parameters
-        ----------
-        X : array-like or sparse, of shape (n_samples, n_features)
-            The data.
 
         Returns
         -------
@@ -147,7 +120,7 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         ndarray of shape (n_samples, n_features)
             Codes times dictionary.
         """
-        codes, width = np.asarray(X), len(self.dictionary) * (2 if self.split_sign else 1)
+        codes, width = np.asarray(X), self.n_components_ * (2 if self.split_sign else 1)
         if codes.ndim != 2 or codes.shape[1] != width:
             raise ValueError(f"X has shape {codes.shape}; codes with {width} columns are needed")
         if self.split_sign:
@@ -182,3 +155,6 @@ class SparseCoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+fill_class(SparseCoder)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift
 from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
 from altmin.contract import Block
 from altmin.engine import AnySource, Source
-from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
+from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import (
@@ -57,8 +56,8 @@ class AND(ComponentsEstimator):
         Start. 'spa' takes pure samples by successive projection and has no randomness; 'vca' by random
         directions; 'anchor' finds anchor features (non-negative data); 'random' takes any samples;
         'kmeans' and 'nmf' ask scikit-learn (on at most 10,000 samples). An array should be near the truth.
-    thresholds : 'auto', float or (float, float)
-        'auto' reads them off the negative part of the decoded weights; ``(start, decay)`` is the
+    threshold : 'auto', float or (float, float)
+        'auto' reads it off the negative part of the decoded weights; ``(start, decay)`` is the
         paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
     noise_factor : float
         Automatic thresholds stay above this many root mean squares of the negative codes.
@@ -83,19 +82,11 @@ class AND(ComponentsEstimator):
         (stored zeros are observed). Their low-rank completion gives the coordinates of the fit.
     warm_start : bool
         Whether ``fit`` starts from the components of the last fit.
-    max_iter : int
-        Stages at most.
     tol : float
         Stop where the components' largest relative change stays below it; 0 leaves it to the
         automatic rule, which stops at rounding or noise level.
     random_state : int, RandomState or None
         Used by the random starts alone.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
@@ -104,22 +95,16 @@ class AND(ComponentsEstimator):
         Where the samples span fewer dimensions, the last ones are 0.
     component_scales_ : ndarray of shape (n_components,)
         Large weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
-    outliers_ : ndarray of int
-        Numbers of the samples that were screened out as gross outliers.
+    outlier_mask_ : ndarray of bool, shape (n_samples,)
+        The samples that were screened out as gross outliers.
     holes_ : dict or None
         Of data with missing entries: share that was observed, observed entries of the feature that has
         fewest, share of the samples that say too little, observed entries for each unknown, residual.
     reconstruction_err_ : float
         Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
-    n_iter_ : int
-        Stages taken.
     history_ : list of dict
         One row a stage: relative change, largest threshold, most negative code, share of samples that
         contradict the model.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether these are the features that made the data, and why; :meth:`guarantee` looks closer.
 
     Notes
     -----
@@ -150,113 +135,48 @@ class AND(ComponentsEstimator):
     """
 
     _assumptions = ("pure",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "init": [StrOptions({"spa", "vca", "anchor", "random", "kmeans", "nmf"}), "array-like"],
-        "thresholds": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), tuple],
-        "noise_factor": [Interval(Real, 0, None, closed="left")],
-        "trim": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither"), None],
-        "inner_steps": [Interval(Integral, 1, None, closed="left"), None],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), None],
-        "decoder": [StrOptions({"threshold", "nnls"})],
-        "nonnegative_components": ["boolean"],
-        "missing": [StrOptions({"raise", "mask", "unstored"})],
-        "warm_start": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(
-        self,
-        n_components: int,
-        *,
-        init: Any = "spa",
-        thresholds: Any = "auto",
-        noise_factor: float = 2.0,
-        trim: Any = "auto",
-        inner_steps: int | None = None,
-        step: Any = "auto",
-        batch_size: int | None = None,
-        decoder: str = "threshold",
-        nonnegative_components: bool = False,
-        missing: str = "raise",
-        warm_start: bool = False,
-        max_iter: int = 200,
-        tol: float = 0.0,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.init = init
-        self.thresholds = thresholds
-        self.noise_factor = noise_factor
-        self.trim = trim
-        self.inner_steps = inner_steps
-        self.step = step
-        self.batch_size = batch_size
-        self.decoder = decoder
-        self.nonnegative_components = nonnegative_components
-        self.missing = missing
-        self.warm_start = warm_start
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    n_components: Count = field(kw_only=False)
+    init: Literal["spa", "vca", "anchor", "random", "kmeans", "nmf"] | Matrix = "spa"
+    threshold: Literal["auto"] | Positive | tuple[float, float] = "auto"
+    noise_factor: NotNegative = 2.0
+    trim: Literal["auto"] | Positive | None = "auto"
+    inner_steps: Count | None = None
+    step: Literal["auto"] | Positive = "auto"
+    batch_size: Count | None = None
+    decoder: Literal["threshold", "nnls"] = "threshold"
+    nonnegative_components: bool = False
+    missing: Literal["raise", "mask", "unstored"] = "raise"
+    warm_start: bool = False
+    max_iter: Count = 200
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> AND:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> Self:
         """Find the features.
 
         Parameters
         ----------
         X : array-like, sparse, path of a .npy file, list of blocks, or stream, (n_samples, n_features)
             The data. A one-way stream is read once, ``batch_size`` rows a stage.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each sample counts.
         mask : array-like of bool of shape (n_samples, n_features) or None
             True where X was observed; needs ``missing='mask'`` and a dense X.
-
-        Returns
-        -------
-        AND
-            The fitted estimator.
         """
         X = with_holes(X, mask, self.missing)
         source = self._open(X, sample_weight=sample_weight, reset=True)
         check_holes(source, self.missing)
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
-        self.guarantee_ = self._report(result.state, self._set_components(result.state))
+        order = self._set_components(result.state, source.info.n_rows)
+        self.guarantee_ = self._report(result.state, order)
         self._state = None
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> AND:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with a batch of samples: one stage, or a part of one if ``batch_size`` asks for more rows.
 
         The first batch also gives the start, so it should hold pure samples (or ``init`` be an array).
         Batches must be complete, whatever ``missing`` says.
-
-        Parameters
-        ----------
-        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
-            The batch; it isn't needed again.
-        y : None
-            Ignored.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each sample counts.
-
-        Returns
-        -------
-        AND
-            The estimator after the batch.
         """
         state = getattr(self, "_state", None)
         source = self._open(X, sample_weight=sample_weight, reset=state is None)
@@ -273,7 +193,8 @@ class AND(ComponentsEstimator):
             ]
         self.n_iter_, self.outcome_ = result.state.stage, result.outcome
         self._state = result.state
-        self.guarantee_ = self._report(result.state, self._set_components(result.state))
+        order = self._set_components(result.state, source.info.n_rows)
+        self.guarantee_ = self._report(result.state, order)
         return self
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
@@ -292,7 +213,7 @@ class AND(ComponentsEstimator):
             shape(codes[fits], self.components_),
             residual,
             noise=residual,
-            dropped=max(len(self.outliers_) / source.n_rows, 1 - float(fits.mean())),
+            dropped=max(self.outlier_mask_.sum() / source.n_rows, 1 - float(fits.mean())),
             holes=self.holes_,
             room=room(self.components_),
             pure=assume == "pure",
@@ -349,24 +270,24 @@ class AND(ComponentsEstimator):
             noise=None if state.view.noiseless else residual,
             start=start,
             outside=outside,
-            dropped=len(self.outliers_) / max(state.view.count, 1.0),
+            dropped=self.outlier_mask_.sum() / max(state.view.count, 1.0),
             holes=self.holes_,
             room=room(self.components_),
         )
         return judge(NONNEGATIVE, evidence)
 
     def _algorithm(self, source: AnySource) -> AndNmf:
-        schedule = self.thresholds
-        if isinstance(schedule, Real):
-            schedule = (float(schedule), 1.0)
-        if isinstance(schedule, tuple) and not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
-            raise ValueError(f"thresholds={schedule}: a schedule is (start > 0, decay >= 1)")
+        schedule: tuple[float, ...] | None = None
+        if not isinstance(self.threshold, str):
+            schedule = self.threshold if isinstance(self.threshold, tuple) else (float(self.threshold), 1.0)
+            if not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
+                raise ValueError(f"threshold={schedule}: a schedule is (start > 0, decay >= 1)")
         start = self._start(source)
         return AndNmf(
             n_components=self.n_components,
             start=start,
             method=self.init if isinstance(self.init, str) and start is None else "given",
-            schedule=None if isinstance(schedule, str) else (float(schedule[0]), float(schedule[1])),
+            schedule=None if schedule is None else (float(schedule[0]), float(schedule[1])),
             inner_steps=self.inner_steps,
             step=None if isinstance(self.step, str) else float(self.step),
             noise_factor=float(self.noise_factor),
@@ -394,7 +315,7 @@ class AND(ComponentsEstimator):
             raise ValueError("init holds NaN, infinity or a component that is 0")
         return start
 
-    def _set_components(self, state: AndState) -> np.ndarray:
+    def _set_components(self, state: AndState, n_rows: int | None) -> np.ndarray:
         """The fitted attributes; the order of the components."""
         A = lift(state).A
         norms = np.linalg.norm(A, axis=1)
@@ -412,7 +333,8 @@ class AND(ComponentsEstimator):
         self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
         self.reconstruction_err_ = float(np.sqrt(state.residual))
-        self.outliers_ = np.zeros(0, np.intp) if state.view.dropped is None else state.view.dropped
+        rows = np.arange(n_rows or 0)
+        self.outlier_mask_ = np.isin(rows, [] if state.view.dropped is None else state.view.dropped)
         self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
         return order
 
@@ -421,8 +343,6 @@ class AND(ComponentsEstimator):
 
         Parameters
         ----------
-        X : array-like, sparse, path, list of blocks or stream, of shape (n_samples, n_features)
-            The data; a stream gives a generator of blocks of codes.
         mask : array-like of bool of shape (n_samples, n_features) or None
             True where X was observed; ``inverse_transform`` of the codes fills in the rest.
 

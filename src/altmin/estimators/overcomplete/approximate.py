@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar, cast
+from dataclasses import field, replace
+from numbers import Real
+from typing import Annotated, Any, Literal, Self, cast
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.overcomplete.approximate import ApproximateDictionary, ApproximateState
@@ -26,8 +24,10 @@ from altmin.algorithms.overcomplete.peeling_sizes import (
 from altmin.algorithms.overcomplete.unit_rows import squares_left, unit_rows
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
-from altmin.estimators.base import SHARED_CONSTRAINTS, ComponentsEstimator
+from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.overcomplete.evidence import compared, fitted_quantities, sparsity
+from altmin.estimators.parameters import Count, Interval, Matrix, NotNegative, Positive, Share
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.overcomplete import OVERCOMPLETE, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
@@ -74,22 +74,12 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         Sweeps at most (in theory mode rounds of sampled peeling; exact peeling runs to its end).
     tol : float
         Stop when the error's relative change stays below it.
-    random_state : int, RandomState or None
-        Seed of the samples.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Atoms of unit norm, most used (energy of their codes) first, largest entry positive; in theory
         mode in the order in which they were peeled.
-    component_scales_ : ndarray of shape (n_components,)
-        Root mean square of each atom's nonzero codes.
     codes_ : csr_array of shape (n_samples, n_components)
         Codes of the training rows: ``codes_ @ components_`` approximates X.
     outlier_scores_ : ndarray of shape (n_samples,)
@@ -101,10 +91,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     relative_error_ : float
         Squared error over squared norm of the data; of the rows that aren't trimmed where
         ``contamination`` > 0 (rows counting equally).
-    reconstruction_err_ : float
-        Frobenius norm of what the codes leave over.
-    n_iter_, history_, outcome_
-        As everywhere.
     guarantee_ : GuaranteeReport
         What is certain and what isn't: at most 'plausible' for this model.
 
@@ -133,68 +119,20 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-        "target_error": [Interval(Real, 0, 1, closed="neither"), None],
-        "contamination": [Interval(Real, 0, 0.5, closed="left")],
-        "mode": [StrOptions({"practical", "theory"})],
-        "coefficient_bound": [Interval(Real, 0, None, closed="neither")],
-        "peeling": [StrOptions({"auto", "exact", "sampled"})],
-        "init": [StrOptions({"peel"}), "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    n_components: Count | None = field(default=None, kw_only=False)
+    n_nonzero_coefs: Count | None = None
+    target_error: Share | None = None
+    contamination: Annotated[float, Interval(Real, 0, 0.5, closed="left")] = 0.0
+    mode: Literal["practical", "theory"] = "practical"
+    coefficient_bound: Positive = 1.0
+    peeling: Literal["auto", "exact", "sampled"] = "auto"
+    init: Literal["peel"] | Matrix = "peel"
+    max_iter: Count = 60
+    tol: NotNegative = 1e-3
 
-    def __init__(
-        self,
-        n_components: int | None = None,
-        *,
-        n_nonzero_coefs: int | None = None,
-        target_error: float | None = None,
-        contamination: float = 0.0,
-        mode: str = "practical",
-        coefficient_bound: float = 1.0,
-        peeling: str = "auto",
-        init: Any = "peel",
-        max_iter: int = 60,
-        tol: float = 1e-3,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_components = n_components
-        self.n_nonzero_coefs = n_nonzero_coefs
-        self.target_error = target_error
-        self.contamination = contamination
-        self.mode = mode
-        self.coefficient_bound = coefficient_bound
-        self.peeling = peeling
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> ApproximateDictionaryLearning:
-        """Find the dictionary.
-
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        ApproximateDictionaryLearning
-            The fitted estimator.
-        """
+    @fit_context
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the dictionary."""
         source = self._open(X, reset=True)
         algorithm = self._algorithm(source)
         result = self._run(algorithm, source)
@@ -307,11 +245,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def plausible_components(self, X: Any) -> NDArray[np.bool_]:
         """Which atoms the evidence of the full report speaks for, one by one.
 
-        Parameters
-        ----------
-        X : array-like, sparse, path of a .npy file, or list of blocks, (n_samples, n_features)
-            The data of the fit.
-
         Returns
         -------
         ndarray of bool, shape (n_components,)
@@ -340,11 +273,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def outlier_scores(self, X: Any) -> NDArray[Any]:
         """Relative squared errors of rows: what the dictionary cannot explain of them.
 
-        Parameters
-        ----------
-        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
-            The rows.
-
         Returns
         -------
         ndarray of shape (n_samples,)
@@ -355,11 +283,6 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Whether rows are inliers (+1) or outliers (-1).
-
-        Parameters
-        ----------
-        X : array-like, sparse, path or list of blocks, of shape (n_samples, n_features)
-            The rows.
 
         Returns
         -------

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, _fit_context, clone
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -18,9 +16,11 @@ from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, collect_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch
+from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import CLASSIFIER, ClassifierEvidence
 from altmin.guarantees.refits import halves
@@ -50,21 +50,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         Steps of the machine, and iterations of the logistic regression.
     tol : float
         Stop of the machine.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
     checkpoint : path-like or None
         Not used for more than two classes.
-    n_jobs : int or None
-        Threads.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels.
-    directions_ : ndarray of shape (n_directions, n_features)
-        Directions in the user's columns, after centring at ``centre_``.
+    factors_ : ndarray of shape (n_factors, n_features)
+        Directions in the user's columns, after centring at ``centre_``; ``rank`` per pair of classes.
     coef_, intercept_ : ndarray
         Of the logistic regression on standardised features and products of directions.
     n_iter_, history_, outcome_
@@ -95,45 +89,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "C": [Interval(Real, 0, None, closed="neither")],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    rank: Count = field(default=8, kw_only=False)
+    C: Positive = 1.0
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 100
+    tol: NotNegative = 1e-6
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        C: float = 1.0,
-        moments: str = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.C = C
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    _machines: tuple[OnePassState, ...]  # of partial_fit
-    _kept: Reservoir | None
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineClassifier:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn to tell the classes apart.
 
         Parameters
@@ -142,13 +106,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The features; rows are read several times, so not a one-way stream.
         y : array-like of shape (n_samples,)
             Labels.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The fitted estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -161,31 +118,20 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
         self._set_run(result)
-        self._machines = ()
-        self._kept = None
+        self._machines: tuple[OnePassState, ...] = ()  # of partial_fit, as is the next
+        self._kept: Reservoir | None = None
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(
-        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
-    ) -> FactorizationMachineClassifier:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows: the machine reads each once, the regression rests on a sample of all.
 
         Parameters
         ----------
-        X : array-like, sparse or list of blocks, of shape (n_samples, n_features)
-            The next rows.
         y : array-like of shape (n_samples,)
             Their labels.
         classes : array-like or None
             All labels there will be; needed in the first call where its rows don't have them all.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineClassifier
-            The estimator.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -251,11 +197,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Log odds (one column a class for more than two).
 
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
-
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
@@ -267,11 +208,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -287,11 +223,6 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most probable classes.
-
-        Parameters
-        ----------
-        X : as in ``fit``
-            Rows.
 
         Returns
         -------
@@ -343,7 +274,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             order = np.argsort(-np.abs(values), kind="stable")[: state.model.U.shape[1]]
             found.append(state.lens.factors(vectors[:, order]).T)
         self._lens = states[-1].lens
-        self.centre_, self.directions_ = self._lens.centre, np.vstack(found)
+        self.centre_, self.factors_ = self._lens.centre, np.vstack(found)
         self._units = np.ones(1)
         features = collect_rows(self._features, source, self.n_jobs)
         weight = _weights(source)
@@ -369,7 +300,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         """The features, centred, and the products of each class's directions."""
         X = block.X.toarray() if hasattr(block.X, "toarray") else block.X
         X = X - self.centre_.astype(X.dtype)
-        t = X @ self.directions_.T.astype(X.dtype)
+        t = X @ self.factors_.T.astype(X.dtype)
         k = min(self.rank, X.shape[1])
         products = [t[:, [i]] * t[:, i : (i // k + 1) * k] for i in range(t.shape[1])]
         return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field, replace
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
-from altmin.engine import AnySource, Source
-from altmin.engine.outcome import make_outcome
+from altmin.engine import AnySource, Source, open_source
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
+from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
-from altmin.kernels.fm_als import Machine, als
 
 
 class InductiveMatrixCompletion(Estimator):
@@ -36,30 +35,18 @@ class InductiveMatrixCompletion(Estimator):
     entries as measurements. Features are whitened over the observed entries, so correlated and binary
     ones work, and rows and columns that were never seen are predicted from their features. Without any
     features (ids alone) the model is that of a factorization machine,
-    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by ridge sweeps.
+    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by variational sweeps.
 
     Parameters
     ----------
     rank : int
         Rank k of M.
-    alpha : float or (float, float)
-        Ridge of the sweeps for ids alone (on biases, on factors), in units of the spread of R.
     step : 'auto' or float
         Length of a step.
     whiten : 'auto' or bool
         Whether features are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of R.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -71,8 +58,6 @@ class InductiveMatrixCompletion(Estimator):
         M = left' diag(values) right in the features' own columns; None for ids alone.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -100,42 +85,14 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    rank: Count = field(default=8, kw_only=False)
+    step: Literal["auto"] | UpToOne = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 300
+    tol: NotNegative = 1e-12
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        alpha: Any = 10.0,
-        step: Any = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 300,
-        tol: float = 1e-12,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.alpha = alpha
-        self.step = step
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> InductiveMatrixCompletion:
+    @fit_context
+    def fit(self, R: Any, row_features: Any = None, column_features: Any = None) -> Self:
         """Learn from the observed entries.
 
         Parameters
@@ -146,11 +103,6 @@ class InductiveMatrixCompletion(Estimator):
             None: each row is its own feature.
         column_features : array-like or sparse of shape (n_columns, d2), or None
             None: each column is its own feature.
-
-        Returns
-        -------
-        InductiveMatrixCompletion
-            The fitted estimator.
         """
         entries = _entries(R)
         self.n_features_in_ = entries.shape[1]
@@ -254,35 +206,17 @@ class InductiveMatrixCompletion(Estimator):
     def _fit_ids(self, entries: Any) -> None:
         n1, n2 = entries.shape
         n, y = entries.nnz, entries.data.astype(np.float64)
-        X = sp.csc_array(
-            (
-                np.ones(2 * n),
-                np.column_stack([entries.row, n1 + entries.col]).ravel(),
-                np.arange(0, 2 * n + 1, 2),
-            ),
-            shape=(n1 + n2, n),
-        ).T.tocsc()
-        centre, spread = float(y.mean()), float(y.std()) or 1.0
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        V = 0.1 * np.random.default_rng(self._seed()).standard_normal((self.rank, n1 + n2))
-        zero = np.zeros(n1 + n2)
-        machine, losses = als(
-            X,
-            (y - centre) / spread,
-            np.ones(n),
-            Machine(0.0, zero, zero, V, np.ones(self.rank)),
-            square=np.zeros(n1 + n2, dtype=bool),
-            alpha=alpha,
-            sweeps=self.max_iter,
-        )
-        self.row_factors_ = machine.V[:, :n1].T * spread
-        self.column_factors_ = np.ascontiguousarray(machine.V[:, n1:].T)
-        self.row_bias_, self.column_bias_ = machine.w[:n1] * spread, machine.w[n1:] * spread
-        self.intercept_ = centre + machine.b * spread
+        columns = np.column_stack([entries.row, n1 + entries.col]).ravel()
+        X = sp.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, n1 + n2))
+        result = self._run(SparseMachine(self.rank), open_source(X, y))
+        state = result.state
+        self.row_factors_ = state.m[:n1, 1:] * state.spread
+        self.column_factors_ = state.m[n1:, 1:].copy()
+        self.row_bias_, self.column_bias_ = state.m[:n1, 0] * state.spread, state.m[n1:, 0] * state.spread
+        self.intercept_ = state.b * state.spread + state.centre
         self._set_core((None, None, None))
-        self.loss_, self.n_iter_ = losses[-1], len(losses)
-        self.history_ = [{"iteration": i + 1, "phase": "sweep", "loss": x} for i, x in enumerate(losses)]
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
+        self.loss_ = float(state.loss)
+        self._set_run(result)
         self._report(n, n1 + n2, None)
 
     def _report(self, n: int, width: int, spread: float | None, state: Any = None) -> None:

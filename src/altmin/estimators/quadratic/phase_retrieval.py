@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows
 from altmin.engine.sources import is_block_list
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.report import mean_square_left
 from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
+from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import PHASE, SensingEvidence
 from altmin.guarantees.refits import on_halves
@@ -45,18 +44,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         Whether rows that can be read again are polished.
     step : 'auto' or float
         Length of a step of the stream algorithm.
-    max_iter : int
-        Steps at most.
-    tol : float
-        Stop where the signal's relative change stays below it.
-    random_state : int, RandomState or None
-        Seed of the start's random direction.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -64,8 +51,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         s, complex if X is; its global sign or phase is free: its largest entry is real and positive.
     loss_ : float
         Mean square of the error of the intensities, as a share of their mean square.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere; the verdict is 'plausible' at most.
 
     Notes
     -----
@@ -94,39 +79,14 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "polish": ["boolean"],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
+    batch_size: Literal["auto"] | Count = "auto"
+    polish: bool = True
+    step: Literal["auto"] | UpToOne = "auto"
+    max_iter: Count = 2000
+    tol: NotNegative = 1e-14
 
-    def __init__(
-        self,
-        *,
-        batch_size: Any = "auto",
-        polish: bool = True,
-        step: Any = "auto",
-        max_iter: int = 2000,
-        tol: float = 1e-14,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.batch_size = batch_size
-        self.polish = polish
-        self.step = step
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find the signal.
 
         Parameters
@@ -135,13 +95,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             Designs, real or complex.
         y : array-like of shape (n_samples,)
             Intensities, none negative; None where blocks bring them along.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        PhaseRetrieval
-            The fitted estimator.
         """
         target = regression_target(self, X, y)
         source, self._complex = self._open_designs(X, target, sample_weight)
@@ -149,8 +102,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> PhaseRetrieval:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows of a stream, each of which is read once.
 
         Parameters
@@ -159,13 +112,6 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             The next rows; the first ones should be several times ``n_features``.
         y : array-like of shape (n_samples,)
             Their intensities.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        PhaseRetrieval
-            The estimator.
         """
         known: PhaseState | None = getattr(self, "_state", None)
         target = regression_target(self, X, y)
@@ -246,7 +192,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._state = result.state
         s = result.state.s * np.sqrt(result.state.scale)
         top = s[np.argmax(np.abs(s))]
-        self.signal_ = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
+        self.signal_: NDArray[Any] = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
         self.loss_ = float(result.state.loss)
         polished = algorithm.batch_size == 0
         self._facts: dict[str, Any] = {

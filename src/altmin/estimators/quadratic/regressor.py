@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.sparse.machine import SparseMachine, SparseState
+from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
-from altmin.engine.outcome import make_outcome
 from altmin.engine.sources import Table
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
-from altmin.estimators.quadratic.shared import auto_batch, regression_target
-from altmin.estimators.quadratic.sweeps import looks_one_hot, refine
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, regression_target
+from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import column_units, difference
 from altmin.guarantees.quadratic import SWEPT
@@ -38,7 +38,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
     2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
     Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
-    each step is judged by the loss on the next rows and taken back if it made it worse.
+    each step is judged by the loss on the next rows and taken back if it made it worse. One-hot and very
+    sparse features, and frames with categorical columns, are learned by variational sweeps instead: their
+    moments say too little.
 
     Parameters
     ----------
@@ -60,24 +62,10 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     whiten : 'auto' or bool
         Whether correlated features are whitened. The only place that forms an n_features x n_features
         array; 'auto' looks up to 1000 features.
-    refine : {None, 'als'}
-        'als' goes on with coordinate sweeps over rows that are in memory, each parameter to its ridge
-        value in turn. One-hot and very sparse features, and frames with categorical columns, are always
-        learned by sweeps: their moments say too little.
-    alpha : float or (float, float)
-        Ridge of the sweeps (on the linear part, on the factors), in units of the spread of y.
     max_iter : int
         Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
     tol : float
         Stop where steps stay below it, in units of the spread of y.
-    random_state : int, RandomState or None
-        Seed of the start's random directions.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it. None: as many as BLAS may use.
 
     Attributes
     ----------
@@ -97,14 +85,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
         Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
-    n_iter_ : int
-        Steps taken.
     history_ : list of dict
         One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
-    outcome_ : Outcome
-        How the fit ended, and what to try.
-    guarantee_ : GuaranteeReport
-        Whether w and M were found, and why or why not; ``guarantee(X, y, effort="full")`` spends more.
 
     Notes
     -----
@@ -134,54 +116,18 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     """
 
     _assumptions = ("exogenous",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "fit_intercept": ["boolean"],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "refine": [StrOptions({"als"}), None],
-        "alpha": [Interval(Real, 0, None, closed="left"), tuple],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(
-        self,
-        rank: int = 8,
-        *,
-        batch_size: Any = "auto",
-        step: Any = "auto",
-        fit_intercept: bool = True,
-        moments: str = "auto",
-        whiten: Any = "auto",
-        refine: str | None = None,
-        alpha: Any = 10.0,
-        max_iter: int = 100,
-        tol: float = 1e-13,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.fit_intercept = fit_intercept
-        self.moments = moments
-        self.whiten = whiten
-        self.refine = refine
-        self.alpha = alpha
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=8, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    fit_intercept: bool = True
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 100
+    tol: NotNegative = 1e-13
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the model.
 
         Parameters
@@ -190,29 +136,21 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The features. Blocks of a list or stream may be tuples (X, y) or (X, y, weight).
         y : array-like of shape (n_samples,)
             The target; None where the blocks bring it along.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The fitted estimator.
         """
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
-        if looks_one_hot(source):
-            self._sweep(source, start=None)
+        if is_sparse_table(source):
+            rank = min(self.rank, source.info.n_features)
+            self._adopt(self._run(SparseMachine(rank), source))
+            self.guarantee_ = judge(SWEPT, self.loss_)
             return self
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
-        if self.refine == "als":
-            self._sweep(source, start=self._model)
-        else:
-            self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
+        self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> FactorizationMachineRegressor:
+    @fit_context
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Go on with more rows, each of which is read once.
 
         Parameters
@@ -221,13 +159,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
             The next rows. Until there are a few times ``n_features`` of them they are kept.
         y : array-like of shape (n_samples,)
             Their target.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        FactorizationMachineRegressor
-            The estimator.
         """
         known: OnePassState | None = getattr(self, "_state", None)
         kept = getattr(self, "_kept", ())
@@ -273,7 +204,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         return self._open_encoded(X, regression_target(self, X, y), sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
-        if not hasattr(self, "_state"):
+        if isinstance(self._state, SparseState):
             return judge(SWEPT, mean_square_left(source, self._block_values))
         algorithm = self._algorithm(source)
         fitted = (algorithm, self._state, self._model, source, self._losses)
@@ -294,34 +225,22 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _adopt(self, result: Result) -> None:
         self._set_run(result)
-        self._state = result.state
-        self._set_model(user_model(result.state.lens, result.state.model, self.fit_intercept))
-        self.unidentified_ = np.flatnonzero(result.state.lens.blind)
-        self.loss_ = float(result.state.loss)
-
-    def _sweep(self, source: AnySource, start: UserModel | None) -> None:
-        rows = source.require_replayable("refine='als'")
-        alpha = self.alpha if isinstance(self.alpha, tuple) else (self.alpha, self.alpha)
-        if len(alpha) != 2 or min(alpha) < 0:
-            raise ValueError(f"alpha={self.alpha!r}: a number or a pair of them, none negative")
-        rank = min(self.rank, source.info.n_features)
-        model, losses, binary = refine(
-            rows, rank, start=start, alpha=alpha, sweeps=self.max_iter, seed=self._seed() or 0
-        )
-        swept = [{"iteration": i + 1, "phase": "sweep", "loss": loss} for i, loss in enumerate(losses)]
-        self.history_ = [*(self.history_ if start else []), *swept]
-        self.n_iter_ = len(self.history_)
-        self.outcome_ = make_outcome("converged" if len(losses) < self.max_iter else "max_iter")
-        self.loss_ = losses[-1]
-        self.unidentified_ = np.flatnonzero(binary)
-        self.guarantee_ = judge(SWEPT, self.loss_)
-        self._set_model(model)
+        self._state = state = result.state
+        if isinstance(state, SparseState):
+            self._set_model(sparse_user_model(state))
+            self.unidentified_ = np.flatnonzero(state.binary | (state.unit == 0))
+        else:
+            self._set_model(user_model(state.lens, state.model, self.fit_intercept))
+            self.unidentified_ = np.flatnonzero(state.lens.blind)
+        self.loss_ = float(state.loss)
 
     def _set_model(self, model: UserModel) -> None:
         self._model = model
-        self.eigenvalues_, self.factors_ = model.eigenvalues, model.factors
-        self.coef_, self.intercept_ = model.coef, model.intercept
-        self.diagonal_ = model.diagonal
+        self.eigenvalues_: NDArray[Any] = model.eigenvalues
+        self.factors_: NDArray[Any] = model.factors
+        self.coef_: NDArray[Any] = model.coef
+        self.intercept_ = float(model.intercept)
+        self.diagonal_: NDArray[Any] | None = model.diagonal
 
     def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
         """As ``_open``; a frame with categorical columns is one-hot encoded first."""

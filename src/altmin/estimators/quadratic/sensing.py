@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, ClassVar
+from dataclasses import field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin, _fit_context
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.low_rank import user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, map_rows, open_source
-from altmin.estimators.base import SHARED_CONSTRAINTS, Estimator
+from altmin.estimators.base import Estimator
+from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, regression_target
+from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import rows_to_look_at
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
@@ -48,18 +48,8 @@ class RankOneSensing(RegressorMixin, Estimator):
         As in :class:`altmin.FactorizationMachineRegressor`; for the symmetric case.
     whiten : 'auto' or bool
         Whether designs are whitened.
-    max_iter : int
-        Steps at most.
     tol : float
         Stop where steps stay below it, in units of y.
-    random_state : int, RandomState or None
-        Seed of the start.
-    verbose : int
-        Progress line.
-    checkpoint : path-like or None
-        Folder in which ``fit`` saves its state, and from which it goes on.
-    n_jobs : int or None
-        Threads; the result doesn't depend on it.
 
     Attributes
     ----------
@@ -69,8 +59,6 @@ class RankOneSensing(RegressorMixin, Estimator):
         Eigenvalues (symmetric) or singular values, by falling magnitude.
     loss_ : float
         Share of the mean square of y left on the last fresh rows.
-    n_iter_, history_, outcome_, guarantee_
-        As everywhere.
 
     Notes
     -----
@@ -99,45 +87,17 @@ class RankOneSensing(RegressorMixin, Estimator):
     """
 
     _assumptions = ("exogenous",)
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **SHARED_CONSTRAINTS,
-        "rank": [Interval(Integral, 1, None, closed="left")],
-        "batch_size": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "step": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="right")],
-        "moments": [StrOptions({"auto", "gaussian", "sample"})],
-        "whiten": [StrOptions({"auto"}), "boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-    }
 
-    def __init__(
-        self,
-        rank: int = 1,
-        *,
-        batch_size: Any = "auto",
-        step: Any = "auto",
-        moments: str = "auto",
-        whiten: Any = "auto",
-        max_iter: int = 200,
-        tol: float = 1e-13,
-        random_state: Any = None,
-        verbose: int = 0,
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.rank = rank
-        self.batch_size = batch_size
-        self.step = step
-        self.moments = moments
-        self.whiten = whiten
-        self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.verbose = verbose
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
+    rank: Count = field(default=1, kw_only=False)
+    batch_size: Literal["auto"] | Count = "auto"
+    step: Literal["auto"] | UpToOne = "auto"
+    moments: Literal["auto", "gaussian", "sample"] = "auto"
+    whiten: Literal["auto"] | bool = "auto"
+    max_iter: Count = 200
+    tol: NotNegative = 1e-13
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> RankOneSensing:
+    @fit_context
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Find M.
 
         Parameters
@@ -146,13 +106,6 @@ class RankOneSensing(RegressorMixin, Estimator):
             The design x of the symmetric case (also sparse, a path, blocks or a stream), or (U, V).
         y : array-like of shape (n_samples,)
             Measurements.
-        sample_weight : array-like of shape (n_samples,) or None
-            How often each row counts.
-
-        Returns
-        -------
-        RankOneSensing
-            The fitted estimator.
         """
         source = self._open_any(X, y, sample_weight, reset=True)
         result = self._run(self._algorithm_for(source), source)
@@ -274,7 +227,7 @@ class RankOneSensing(RegressorMixin, Estimator):
                 f"{self.n_features_in_} and {self.n_second_features_} are expected"
             )
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, U, dtype=U.dtype, ensure_non_negative=True)
+            sample_weight = check_sample_weight(sample_weight, U, dtype=U.dtype, ensure_non_negative=True)
         return open_source(U, y, sample_weight, V)
 
     def _open_any(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:

@@ -6,16 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
-from altmin.contract import Info
+from altmin.algorithms.sparse.machine_maps import fields, look_map
+from altmin.contract import Block, Info
+from altmin.engine import Source
 from altmin.engine.dask_source import is_dask
 from altmin.engine.sources import is_block_list
 from altmin.guarantees.quadratic import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
 _LEAST_ROWS = 4096
+_SPARSE, _BINARY_AND_SPARSE = 0.05, 0.25  # shares of entries that are not zero
 
 
 def auto_batch(info: Info, rank: int) -> int:
@@ -57,3 +61,28 @@ def fresh_ratio(history: list[dict[str, Any]], n_rows: float, batch: float) -> f
     """Prequential ratio over the steps whose rows had not been seen before; NaN for too few of them."""
     fresh = int(n_rows // max(batch, 1.0))
     return prequential_ratio([row["loss"] for row in history], fresh)
+
+
+def is_sparse_table(source: Any) -> bool:
+    """Whether the moments of the columns say little: nearly empty columns, or one-hot codes.
+
+    Parameters
+    ----------
+    source : Source or StreamSource
+        The data; a one-way stream can't be looked at, so the answer is no.
+
+    Returns
+    -------
+    bool
+        True for one-hot codes, bags of ids, and very sparse features.
+    """
+    if not isinstance(source, Source) or source.n_rows < 2:
+        return False
+    rows = np.unique(np.linspace(0, source.n_rows - 1, min(source.n_rows, 2000)).astype(np.intp))
+    X = sp.csr_array(source.take(rows).X)
+    filled = X.nnz / max(X.shape[0] * X.shape[1], 1)
+    if filled < _SPARSE or filled >= _BINARY_AND_SPARSE:
+        return filled < _SPARSE
+    seen = look_map(None, None, Block(0, 0, X, np.zeros(len(rows))))
+    n_fields = len(fields(seen["before"].value)) - 1
+    return bool(seen["other"].value.mean() < 0.5 and n_fields <= X.shape[1] / 4)

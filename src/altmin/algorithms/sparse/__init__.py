@@ -1,0 +1,1 @@
+"""Algorithms for ids, clicks and other very sparse features."""
