@@ -87,8 +87,10 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
     a = e.atoms
     assert a is not None
     k, orthogonal, clean = len(a.theta), e.fit.theorem == 1, a.noise == 0
+    dense = 0.4 if a.discrete else 0.6 if clean else 0.45  # sums of +-1 codes are sparse, too
+    distinct = (1.5 if orthogonal else 7.0) * (1 if clean else 2)  # noise hides some copies
     return [
-        each("atoms are used sparsely", "theta", a.theta, at_most=0.6 if clean else 0.45, id="sparse",
+        each("atoms are used sparsely", "use", a.theta, at_most=dense, id="sparse",
              against="used in most samples",
              meaning="Share of the samples that use an atom. An atom that is nearly always there can't be "
              "told from its mixtures with others."),
@@ -100,8 +102,7 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
         each("samples without an atom fix it", "span", a.span, at_least=0.2, id="span",
              against="the samples without it leave a direction open",
              meaning="How evenly the samples without an atom span all other directions (1: evenly)."),
-        whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=1.5 if orthogonal else 7.0,
-              id="distinct",
+        whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=distinct, id="distinct",
               meaning="Copies of a sample carry no information; with few distinct ones several "
               "dictionaries are sparse."),
     ]  # fmt: skip
@@ -114,7 +115,8 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     clean, n = a.noise == 0, max(a.n_samples, 1)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
-             at_most=0.35 if clean else 0.15 + 4 / np.sqrt(n), against="used together with another atom",
+             at_most=0.35 if clean and not a.discrete else 0.15 + 4 / np.sqrt(n),
+             against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
         each("no line is crowded", "line", a.line, at_most=1.0, id="lines", otherwise="plausible",

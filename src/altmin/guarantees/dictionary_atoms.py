@@ -52,6 +52,8 @@ class AtomFacts:
         Angle to the least-squares atom, and its standard error.
     left : float
         What the codes leave over, over what codes of Gaussian data of that density would.
+    discrete : bool
+        Whether the codes of some atom are nearly of one size, so that sums of atoms are as sparse as atoms.
     spread : float
         Variance of the number of atoms in a sample, over that of independent ones.
     dense : float
@@ -75,6 +77,7 @@ class AtomFacts:
     step: Any
     se: Any
     left: float
+    discrete: bool
     spread: float
     dense: float
     outside: float
@@ -122,7 +125,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=_n_distinct(X, apart, noise),
+        n_distinct=_n_distinct(X[np.any(S != 0, axis=1)], apart, noise),
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
@@ -135,6 +138,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         step=step,
         se=se if noise > 0 else np.zeros(k),
         left=_left_over(Z, S),
+        discrete=_discrete(unit),
         spread=spread,
         dense=dense,
         outside=_outside(X, Z, A, noise),
@@ -145,9 +149,11 @@ def _n_distinct(X: Array, apart: NDArray[np.bool_], noise: float) -> int:
     """Samples that aren't copies of others; with noise, up to noise, among some of them."""
     if noise == 0.0:
         return int(apart.sum())
-    some = X[:: -(-len(X) // _PAIR_ROWS)]
+    some = X[:: max(-(-len(X) // _PAIR_ROWS), 1)]
+    if not len(some):
+        return 0
     size = np.sqrt(np.mean(np.sum(some**2, axis=1)))
-    return int(distinct(some, min(3 * noise * np.sqrt(X.shape[1]) / size, 0.3)).sum())
+    return int(distinct(some, min(5 * noise * np.sqrt(X.shape[1]) / size, 0.4)).sum())
 
 
 def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:
@@ -264,7 +270,7 @@ def _second_direction(S: Array, rest: Array, noise: float) -> Array:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
         draws = [_top(rest[rng.choice(off, m, replace=False)]) for _ in range(_DRAWS)]
-        found[i] = _top(rest[large]) / (1.2 * max(draws) + 0.25 * (max(draws) - min(draws)))
+        found[i] = _top(rest[large]) / (1.8 * max(draws) + 0.25 * (max(draws) - min(draws)))
     return found
 
 
@@ -313,6 +319,12 @@ def _left_over(Z: Array, S: Array) -> float:
     t = np.sqrt(2) * float(erfinv(1 - theta))  # Gaussian codes below t are those that are dropped
     gaussian = float(erf(t / np.sqrt(2))) - t * np.sqrt(2 / np.pi) * float(np.exp(-(t**2) / 2))
     return float(np.sqrt(np.mean(np.where(off, W, 0.0) ** 2) / max(gaussian, 1e-12)))
+
+
+def _discrete(unit: Array) -> bool:
+    """Whether the kurtosis of some atom's nonzeros is that of +-1 (1) and not of a density (1.8)."""
+    on = np.maximum(np.count_nonzero(unit, axis=0), 1)
+    return bool(np.any((unit**4).sum(axis=0) / on < 1.8))
 
 
 def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:

@@ -196,7 +196,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return error, error
     if e.halves is None:
         return np.full(k, np.nan), np.full(k, np.nan)
-    return 0.6 * e.halves, 1.2 * e.halves
+    return 0.8 * e.halves, 1.8 * e.halves
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -355,7 +355,7 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
               e.structured if noisy else 1.0, at_most=1.25, id="noise_left", otherwise="contradicted",
               meaning="Largest singular value of the residual over that of noise of the same size; a missing "
               "component shows here."),
-        whole("negative codes are noise", "z < 0 / noise", e.excess if noisy else 0.0, at_most=1.0,
+        whole("negative codes are noise", "z < 0 / noise", e.excess if noisy else 0.0, at_most=1.3,
               id="signs_of_noise", otherwise="contradicted",
               meaning="Size of a component's negative weights over what the noise outside the span lets "
               "expect; a cone that cuts through the data has larger ones."),

@@ -89,8 +89,8 @@ def close_features(d: Draft) -> None:
 def background(d: Draft) -> None:
     """A constant background in all samples."""
     extra = features(d.rng, 1, d.factors.shape[1], "dense")[0] * between(d.rng, 0.05, 0.5)
-    d.after.append(lambda X: X + extra)
-    d.sound, d.assume = False, None
+    d.factors = d.factors + extra  # weights sum to 1: the background is a part of each feature
+    d.assume = None
 
 
 def outliers(d: Draft) -> None:

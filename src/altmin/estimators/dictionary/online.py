@@ -25,6 +25,7 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
 
 _HISTORY = 1000
+_RECENT = 5000  # rows that are kept for the report
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
@@ -247,7 +248,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             return
         rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
         unsettled = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
-        self._recent = np.asarray(state.recent, dtype=np.float64)
+        # rows of the search and the last ones: the dictionary must fit both
+        self._recent = np.concatenate([self._recent, np.asarray(state.recent, dtype=np.float64)])[-_RECENT:]
         self._fit_evidence = replace(self._fit_evidence, unsettled=unsettled)
 
     @property
