@@ -153,7 +153,7 @@ def _n_distinct(X: Array, apart: NDArray[np.bool_], noise: float) -> int:
     if not len(some):
         return 0
     size = np.sqrt(np.mean(np.sum(some**2, axis=1)))
-    return int(distinct(some, min(5 * noise * np.sqrt(X.shape[1]) / size, 0.4)).sum())
+    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25)).sum())
 
 
 def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:
@@ -270,7 +270,7 @@ def _second_direction(S: Array, rest: Array, noise: float) -> Array:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
         draws = [_top(rest[rng.choice(off, m, replace=False)]) for _ in range(_DRAWS)]
-        found[i] = _top(rest[large]) / (1.8 * max(draws) + 0.25 * (max(draws) - min(draws)))
+        found[i] = _top(rest[large]) / (2.2 * max(draws) + 0.25 * (max(draws) - min(draws)))
     return found
 
 
