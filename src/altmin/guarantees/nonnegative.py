@@ -29,7 +29,7 @@ _ZERO = 1e-3  # codes up to this share of the largest lie on a facet, to the acc
 _ROOM = 0.05
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
-_SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "n_eff")
+_SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
@@ -196,7 +196,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return error, error
     if e.halves is None:
         return np.full(k, np.nan), np.full(k, np.nan)
-    return 0.8 * e.halves, 1.8 * e.halves
+    return 1.0 * e.halves, 2.0 * e.halves
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -249,6 +249,7 @@ NONNEGATIVE = Family(
         "n_eff": "there are too few distinct samples",
         "unique": "if each feature occurs nearly alone in some samples, declare it: "
         "guarantee(X, assume='pure')",
+        "none_left_out": "look at the samples in outlier_mask_: another component may be in them",
         "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "the cone cuts through the data: more components, or a start near the truth",
@@ -286,6 +287,9 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
         whole("few samples contradict the model", "outliers", e.dropped, at_most=0.1, id="few_outliers",
               otherwise="contradicted",
               meaning="Share of the samples that the screen for gross outliers left out."),
+        whole("nothing is missing: no sample was left out", "left out", e.dropped, at_most=0.01,
+              id="none_left_out", everywhere=False, otherwise="plausible",
+              meaning="Samples that were screened out as outliers may be made of a feature that is missing."),
         whole("samples are distinct", "n_eff", s.distinct, at_least=3 * D, id="n_eff",
               meaning="Copies of a sample carry no information."),
     ]  # fmt: skip
@@ -336,7 +340,7 @@ def _growth(e: ConeEvidence) -> NDArray[Any]:
 def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
-    allowed = min(0.05, max(0.01, 0.75 * e.residual))
+    allowed = min(0.03, max(0.01, 0.75 * e.residual))
     noisy = e.residual > _NOISELESS
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))

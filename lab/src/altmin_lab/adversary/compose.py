@@ -58,7 +58,8 @@ class Draft:
             X = change(X)
         size = float(np.sqrt(np.mean(X**2)))
         if self.counts:
-            share = np.maximum(X, 0) / np.maximum(X.sum(axis=1, keepdims=True), 1e-300)
+            X = np.maximum(X, 0.0)
+            share = X / np.maximum(X.sum(axis=1, keepdims=True), 1e-300)
             X = self.rng.poisson(self.counts * share).astype(float)
         elif self.noise:
             X = X + self.noise * size * self.rng.standard_normal(X.shape)
