@@ -46,8 +46,8 @@ class KMeans:
             return Done()
         return Round(assign_map, All(), name="assign", iteration=True, then=self.move)
 
-    def begin(self, state, stats):
-        return replace(state, centres=stats, ids=None)
+    def begin(self, state, rows):
+        return replace(state, centres=rows, ids=None)
 
     def move(self, state, stats):
         sums, counts, error = stats

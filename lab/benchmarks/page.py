@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from altmin_lab.bench.board import problems
-from altmin_lab.bench.page import machine_lines, problem_lines
+from altmin_lab.bench.page import headline, headline_lines, machine_lines, problem_lines
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "lab"
@@ -28,7 +28,12 @@ made by `python lab/benchmarks/page.py` from `lab/acceptance/figures.json` (`mak
 `lab/benchmarks/results/` (`make bench`). Times are CPU seconds of one thread unless a line says otherwise;
 ratios are of runs that took turns on the same machine; peers run at their good settings, which are named.
 
-## Where we aren't ahead
+## In one table
+
+Each line: the most exact peer on a data set at the end of its own run, and how long we take to that error.
+"""
+
+BEHIND = """## Where we aren't ahead
 """
 
 LINES = """## Every speed line of the acceptance scripts
@@ -78,6 +83,7 @@ def main() -> None:
     figures = json.loads((LAB / "acceptance" / "figures.json").read_text())
     reasons = json.loads((LAB / "benchmarks" / "reasons.json").read_text())
     side_by_side: list[str] = []
+    headlines: list[dict[str, str]] = []
     machine: dict[str, Any] = {}
     for problem in problems():
         path = RESULTS / f"{problem.name}.json"
@@ -85,7 +91,19 @@ def main() -> None:
             content = json.loads(path.read_text())
             machine = content["machine"]
             side_by_side += problem_lines(problem, content, RESULTS, "../lab/benchmarks/results/")
-    page = [HEAD, *behind(side_by_side), "", LINES, *speed_lines(figures, reasons), "", *side_by_side]
+            headlines += [headline(problem, result) for result in content["results"]]
+    page = [
+        HEAD,
+        *headline_lines(headlines),
+        "",
+        BEHIND,
+        *behind(side_by_side),
+        "",
+        LINES,
+        *speed_lines(figures, reasons),
+        "",
+        *side_by_side,
+    ]
     target = ROOT / "docs" / "benchmarks.md"
     target.write_text("\n".join([*page, *machine_lines(machine)]) + "\n")
     print(f"wrote {target.relative_to(ROOT)}")

@@ -51,6 +51,23 @@ def test_sentences_name_peers_that_are_sooner_at_a_target_or_more_exact():
     assert next(page.not_ahead(problem, alone)).startswith("ahead")
 
 
+def test_the_headline_compares_at_the_end_of_the_most_exact_peer():
+    problem = a_problem()
+    result = {
+        "data": "d",
+        "curves": {"ours": [(0.1, 0.5), (0.5, 1e-4)], "a": [(1.0, 0.2)], "b": [(2.0, 0.01)]},
+    }
+    line = page.headline(problem, result)
+    assert line["job"] == "Toy, d" and line["best peer"] == "b: 0.01 in 2 s"
+    assert (
+        line["we"] == "0.5 s" and line["ratio"] == "4 times as fast" and line["our least error"] == "0.0001"
+    )
+    worse = {"data": "d", "curves": {"ours": [(0.1, 0.5)], "b": [(2.0, 0.01)]}}
+    assert page.headline(problem, worse)["ratio"] == "not reached"
+    table = page.headline_lines([line])
+    assert table[0].startswith("| job |") and "4 times as fast" in table[2]
+
+
 def test_whole_fits_are_timed_from_their_beginning_and_steps_add_up():
     errors = dict(board.restarted(lambda effort: effort, (1, 2), float, 1e9))
     assert list(errors.values()) == [1.0, 2.0]

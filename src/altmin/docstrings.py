@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 Entry = tuple[str, str]  # the type and the text of a parameter, attribute or returned value
 T = TypeVar("T", bound=Callable[..., Any])
+C = TypeVar("C", bound=type)
 
 PARAMETERS: dict[str, Entry] = {
     "X": (
@@ -85,8 +86,8 @@ RETURNS: dict[str, Entry] = {
 }
 
 
-def fill_class(cls: type, attributes: Iterable[str] = ()) -> None:
-    """Complete the docstrings of a class and of the public methods that it defines itself.
+def fill_class(cls: C, attributes: Iterable[str] = ()) -> C:
+    """The class (use it as a decorator), its docstring and those of its own public methods completed.
 
     Parameters
     ----------
@@ -94,15 +95,21 @@ def fill_class(cls: type, attributes: Iterable[str] = ()) -> None:
         The class; its docstring also describes the constructor's parameters.
     attributes : iterable of str
         Names of the table of attributes that are added where the docstring does not describe them.
+
+    Returns
+    -------
+    type
+        The class.
     """
     if not cls.__doc__:  # python -OO
-        return
+        return cls
     text = _with_entries(_with_parameters(cls.__doc__, cls), "Attributes", attributes, ATTRIBUTES)
     cls.__doc__ = text + "\n"
     for name, member in vars(cls).items():
         function = getattr(member, "__func__", member)
         if inspect.isfunction(function) and not name.startswith("_"):
             fill_function(function)
+    return cls
 
 
 def fill_function(function: T) -> T:

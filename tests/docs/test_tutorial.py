@@ -3,12 +3,15 @@
 import importlib.util
 import re
 import sys
+import types
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans as Peer
+from sklearn.utils._param_validation import InvalidParameterError
 
 from altmin.contract import Algorithm, Done
 from altmin.engine import Settings, open_source, run
@@ -16,16 +19,25 @@ from altmin.engine import Settings, open_source, run
 PATH = Path(__file__).parents[2] / "examples" / "extend" / "plot_kmeans.py"
 TEXT = PATH.read_text(encoding="utf-8")
 OWN = TEXT[: TEXT.index("# end maps")]
+ESTIMATOR = PATH.parents[2] / "docs" / "kmeans_estimator.py"
 
 
 @pytest.fixture(scope="module")
 def tutorial():
-    """The part of the example that a reader would write: up to the end of the maps."""
-    spec = importlib.util.spec_from_loader("tutorial_kmeans", loader=None)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["tutorial_kmeans"] = module  # records are found again by their module
+    """The part of the example that a reader would write."""
+    module = types.ModuleType("plot_kmeans")
+    sys.modules["plot_kmeans"] = module  # records are found again by their module
     exec(compile(OWN, str(PATH), "exec"), vars(module))
     return module
+
+
+@pytest.fixture(scope="module")
+def estimator(tutorial):
+    spec = importlib.util.spec_from_file_location("kmeans_estimator", ESTIMATOR)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["kmeans_estimator"] = module
+    spec.loader.exec_module(module)
+    return module.ClusterCentres
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +50,13 @@ def fit(tutorial, X, **settings):
     return run(tutorial.KMeans(4), open_source(X), Settings(**{"max_iter": 200, "seed": 0, **settings}))
 
 
+def part(name):
+    return TEXT[TEXT.index(f"# begin {name}") : TEXT.index(f"# end {name}")]
+
+
 def test_has_fewer_than_80_lines_of_its_own():
-    body = OWN[OWN.index("from dataclasses") :]
-    assert len(body.splitlines()) < 80
+    parts = [part(name) for name in ("state", "algorithm", "maps")]
+    assert sum(len(text.splitlines()) for text in parts) < 80
 
 
 def test_is_an_algorithm_of_the_contract(tutorial):
@@ -84,5 +100,24 @@ def test_an_empty_cluster_stays_where_it_was(tutorial):
 
 def test_the_page_shows_the_parts_that_are_tested():
     page = (PATH.parents[2] / "docs" / "new-algorithm.md").read_text(encoding="utf-8")
-    for part in ("state", "algorithm", "maps"):
-        assert f'"# begin {part}"' in page and re.search(rf"^# begin {part}$", TEXT, re.MULTILINE)
+    parts = re.findall(r'start-after: "# begin (\w+)"', page)
+    assert parts == ["state", "algorithm", "maps", "guarantee", "estimator"]
+    text = TEXT + ESTIMATOR.read_text(encoding="utf-8")
+    assert all(f"# begin {name}\n" in text and f"# end {name}\n" in text for name in parts)
+
+
+def test_the_estimator_keeps_the_contract_of_scikit_learn(estimator):
+    assert clone(estimator(3, max_iter=5)).get_params()["n_clusters"] == 3
+    with pytest.raises(InvalidParameterError, match="n_clusters"):
+        estimator(0).fit(np.eye(4))
+    with pytest.raises(TypeError, match="n_cluster"):
+        estimator(n_cluster=3)
+
+
+def test_clusters_are_believed_where_they_are_and_not_where_there_are_none(estimator, X):
+    model = estimator(4).fit(X)
+    assert model.guarantee_.verdict == "not supported"  # a cheap look compares nothing
+    assert model.guarantee(X).verdict == "plausible"
+    cloud = np.random.default_rng(0).standard_normal((4000, 3))
+    report = estimator(4).fit(cloud).guarantee(cloud)
+    assert report.verdict == "not supported" and report["d / s"].status == "violated"

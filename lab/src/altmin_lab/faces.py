@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning, OrthogonalDictionaryLearning
+from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning
 from altmin.images import Patches, inpaint, learn_dictionary, reconstruct
 from altmin.images.learn import SPARSE_SHARES
 from altmin.metrics import psnr
+from altmin_lab.literal_dictionaries import algorithm_3, algorithm_4, preconditioner
 from altmin_lab.peers import patch_dictionaries as peers
 from altmin_lab.peers.ksvd import data_start, ksvd
 from altmin_lab.pictures import Faces
@@ -24,7 +25,13 @@ from altmin_lab.pictures import Faces
 Array = NDArray[Any]
 
 SIDE, N_ATOMS, N_PATCHES = 10, 100, 5000
-WHITENED = ("Algorithm 2, Cholesky", "complete", "online")  # the paper's method, three readings
+WHITENED = (
+    "Algorithm 3, as printed",
+    "Algorithm 2, all tiles",
+    "complete",
+    "online",
+)  # readings of the paper's method
+KEPT = 0.93  # threshold that 35 % of standard normal codes pass: the paper gives no Gamma for images
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,8 @@ def learn_all(
         "K-SVD, 10 atoms": lambda: ksvd(X, start, n_nonzero=10, cpu_seconds=cpu_seconds),
     }
     whitened: dict[str, Callable[[], Array]] = {
-        "Algorithm 2, Cholesky": lambda: cholesky_complete(raw),
+        "Algorithm 3, as printed": lambda: sample_by_sample(raw, cpu_seconds),
+        "Algorithm 2, all tiles": lambda: whitened_tiles(raw),
         "complete": lambda: CompleteDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
         "online": lambda: OnlineDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
     }
@@ -99,13 +107,31 @@ def learn_sparser(faces: Faces, seed: int = 0) -> Array:
     return learn_dictionary(X, shares=SPARSE_SHARES, max_iter=33).components_
 
 
-def cholesky_complete(raw: Array) -> Array:
-    """The paper's preconditioner read as meant: whiten by Cholesky, learn orthogonally, map back."""
-    L = np.linalg.cholesky(raw.T @ raw / len(raw))
-    white = np.linalg.solve(L, raw.T).T
-    model = OrthogonalDictionaryLearning(init="identity", warm_up=0.97, max_iter=300).fit(white)
-    atoms = model.components_ @ L.T
-    return atoms / np.linalg.norm(atoms, axis=1, keepdims=True)
+def whitened_tiles(raw: Array) -> Array:
+    """Algorithm 2 with all tiles as the batch: equation 6's preconditioner, the warm-up, and back."""
+    P = preconditioner(raw, 1.0)
+    atoms = np.linalg.solve(P, _warm_start(raw @ P.T, 0.97).T).T
+    return np.asarray(atoms / np.linalg.norm(atoms, axis=1, keepdims=True))
+
+
+def sample_by_sample(raw: Array, cpu_seconds: float) -> Array:
+    """Algorithm 3: preconditioner and warm-up from the first 1000 tiles, then tile after tile."""
+    first = 1000
+    P = preconditioner(raw[:first], 1.0)
+    start = np.linalg.solve(P, _warm_start(raw[:first] @ P.T, 0.9).T).T
+    begin, atoms = time.process_time(), start
+    stream = np.concatenate([raw] * 4)
+    for found in algorithm_3(stream, start, KEPT, 1.0, first, first):
+        atoms = found
+        if time.process_time() - begin > cpu_seconds:
+            break
+    return np.asarray(atoms / np.linalg.norm(atoms, axis=1, keepdims=True))
+
+
+def _warm_start(V: Array, decay: float) -> Array:
+    """Algorithm 4 from the identity, on tiles that are whitened already."""
+    *_, (D, _) = algorithm_4(V, float(np.abs(V).max()), decay, KEPT)
+    return D
 
 
 def reconstruction_quality(faces: Faces, learnt: Learnt, n_nonzero: int) -> float:

@@ -18,9 +18,7 @@ import numpy as np
 
 from altmin.report.page import figure_style, png_of
 from altmin_lab.digest import digest_of
-from altmin_lab.ledger import Claim, Evidence, Verdict
-
-CANNOT: Verdict = "cannot be run here"
+from altmin_lab.ledger import CANNOT, Claim, Evidence
 
 
 @dataclass(frozen=True)
@@ -40,6 +38,9 @@ class Finding:
     seconds: float = 0.0
     cpu: float = 0.0
     cached: bool = False
+    sentence: str = ""
+    hypotheses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    wrong: str = ""
 
 
 def key_of(claim: Claim, quick: bool) -> str:
@@ -91,6 +92,9 @@ def judge_claim(claim: Claim, quick: bool, results: Path) -> Finding:
         _draw(evidence, key_of(claim, quick), results),
         round(time.perf_counter() - begin, 1),
         round(time.process_time() - cpu, 1),
+        sentence=claim.sentence,
+        hypotheses={name: {"met": bool(c.met), "found": c.found} for name, c in evidence.hypotheses.items()},
+        wrong=claim.wrong.says if claim.wrong else "",
     )
     if finding.verdict != CANNOT:
         _write(results / f"{key_of(claim, quick)}.json", json.dumps(asdict(finding), indent=1).encode())

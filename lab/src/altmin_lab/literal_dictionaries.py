@@ -43,31 +43,103 @@ def preconditioner(Y: Array, variance: float) -> Array:
     return np.asarray(np.linalg.cholesky(inverse).T)
 
 
-def algorithm_2(Y: Array, start: Array, threshold: float, variance: float, n_passes: int = 30) -> Array:
-    """Mini-batch complete dictionary learning with the whole data as batch; the atoms (not normalised)."""
+def orthogonal_start(A: Array) -> Array:
+    """Line 4 of Algorithm 2: L((A A')^-1)' A, the dictionary as if it were whitened."""
+    return np.asarray(A @ np.linalg.cholesky(np.linalg.inv(A.T @ A)))
+
+
+def algorithm_2(
+    Y: Array,
+    start: Array,
+    threshold: float,
+    variance: float,
+    *,
+    batch: int,
+    n_passes: int,
+    seed: int = 0,
+) -> Iterator[Array]:
+    """Mini-batch complete dictionary learning: the atoms after each pass, scaled as they come out.
+
+    Parameters
+    ----------
+    Y : ndarray of shape (p, n)
+        The data; P is computed from all of them.
+    start : ndarray of shape (n, n)
+        The dictionary to start from.
+    threshold : float
+        Level of the hard threshold.
+    variance : float
+        theta sigma^2, which the paper takes as known.
+    batch : int
+        Samples that are drawn in each pass.
+    n_passes : int
+        Passes.
+    seed : int
+        Of the draws.
+
+    Yields
+    ------
+    ndarray of shape (n, n)
+        The atoms, as rows.
+    """
+    rng = np.random.default_rng(seed)
     P = preconditioner(Y, variance)
     V = Y @ P.T
-    *_, (D, _) = algorithm_1(V, polar(start @ P.T), threshold, n_passes)
-    return np.asarray(np.linalg.solve(P, D.T).T)
+    D = orthogonal_start(start)
+    for _ in range(n_passes):
+        rows = V[rng.choice(len(V), min(batch, len(V)), replace=False)]
+        D = polar(hard_threshold(rows @ D.T, threshold).T @ rows, toward=D)
+        yield np.asarray(np.linalg.solve(P, D.T).T)
 
 
 def algorithm_3(
-    Y: Array, start: Array, threshold: float, variance: float, first: int, window: int
+    Y: Array,
+    start: Array,
+    threshold: float,
+    variance: float,
+    first: int,
+    window: int,
+    *,
+    update: bool = True,
 ) -> Iterator[Array]:
     """Online learning, sample by sample: the atoms after each; P is recomputed by a stable update.
 
-    As printed it uses P and Y of step -1 and no D of step 0: both are set from the first samples here.
+    As printed it uses P and Y of step -1 and no D of step 0: both are set from the first samples here, D by
+    line 4 of Algorithm 2. Without ``update`` the preconditioner stays that of the first samples.
     """
     inverse = np.linalg.inv(Y[:first].T @ Y[:first])
-    D = polar(start @ preconditioner(Y[:first], variance).T)
+    P = preconditioner(Y[:first], variance)
+    D = orthogonal_start(start)
     for t in range(first, len(Y)):
-        y = Y[t]
-        v = inverse @ y
-        inverse = inverse - np.outer(v, v) / (1 + y @ v)
-        P = np.linalg.cholesky((t + 1) * variance * inverse).T
+        if update:
+            y = Y[t]
+            v = inverse @ y
+            inverse = inverse - np.outer(v, v) / (1 + y @ v)
+            P = np.linalg.cholesky((t + 1) * variance * inverse).T
         V = Y[t + 1 - window : t + 1] @ P.T
         D = polar(hard_threshold(V @ D.T, threshold).T @ V, toward=D)
         yield np.asarray(np.linalg.solve(P, D.T).T)
+
+
+def pairwise_start(Y: Array, density: float, seed: int, n_pairs: int = 400) -> Array:
+    """The start of Arora, Ge, Ma and Moitra (2015), Algorithm 3, for an orthogonal dictionary.
+
+    Two samples u and v that share exactly one atom make sum <y, u> <y, v> y y' nearly of rank one along
+    it. Pairs are drawn until there are n directions that differ.
+    """
+    rng = np.random.default_rng(seed)
+    n = Y.shape[1]
+    found: list[Array] = []
+    for _ in range(n_pairs):
+        u, v = Y[rng.integers(len(Y), size=2)]
+        values, vectors = np.linalg.eigh((Y.T * ((Y @ u) * (Y @ v))) @ Y)
+        order = np.argsort(-np.abs(values))
+        top, gap = vectors[:, order[0]], abs(values[order[0]]) / max(abs(values[order[1]]), 1e-300)
+        if gap > 2 and all(abs(top @ other) < 0.5 for other in found):
+            found.append(top)
+        if len(found) == n:
+            break
+    return polar(np.vstack([*found, 1e-3 * rng.standard_normal((n - len(found), n))]))
 
 
 @compiled

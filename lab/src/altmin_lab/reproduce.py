@@ -26,7 +26,7 @@ def choose(only: Iterable[str]) -> list[Claim]:
         if not words or any(word in f"{claim.name} {claim.paper} {claim.where}".lower() for word in words)
     ]
     if not found:
-        raise ValueError(f"no claim matches {', '.join(only)}; see `altmin reproduce --list`")
+        raise ValueError(f"no claim matches {', '.join(only)}; see `altmin-lab reproduce --list`")
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from altmin.io.tables import SUFFIXES
 
@@ -45,8 +46,9 @@ def read_table(name: str) -> tuple[Any, list[str] | None]:
         from scipy.io import mmread
 
         try:
-            return mmread(path).tocsr(), None
-        except ValueError as error:
+            matrix = mmread(path)
+            return matrix.tocsr() if sp.issparse(matrix) else matrix, None
+        except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
             raise FileError(f"{name} is not a readable Matrix Market file ({error})") from None
     if path.is_dir() or path.suffix in SUFFIXES:
         return name, None
@@ -62,6 +64,9 @@ def _read_csv(path: Path) -> tuple[np.ndarray, list[str] | None]:
                 continue
             if line == 1 and not _is_number(cells[0]):
                 header = [cell.strip() for cell in cells]
+                twice = sorted({name for name in header if header.count(name) > 1})
+                if twice:
+                    raise FileError(f"{path}: several columns are called {', '.join(map(repr, twice))}")
                 continue
             width = len(header) if header else len(rows[0]) if rows else len(cells)
             if len(cells) != width:

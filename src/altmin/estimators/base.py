@@ -30,6 +30,7 @@ from altmin.engine import (
     open_source,
     run,
 )
+from altmin.engine.checks import Range, check_given, naming
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
@@ -72,6 +73,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
 
     _min_samples: ClassVar[int] = 1
     _assumptions: ClassVar[tuple[str, ...]] = ()  # that guarantee() may be told of
+    _limits: ClassVar[Range | None] = (0.0, np.inf)  # magnitudes beyond those whose squares are numbers
     _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -93,30 +95,33 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     ) -> AnySource:
         """Validate X (and what is aligned with it) and open it as a source.
 
-        Arrays, frames and sparse matrices go through scikit-learn's validation; files, lists of blocks
-        and streams are checked as they are read. NaN and Inf are always found block by block, so the
-        error names block and row.
+        Arrays, frames and sparse matrices go through scikit-learn's validation; then every kind of input
+        through the engine's own checks. NaN and Inf are always found block by block, so the error names
+        block and row.
         """
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            for name, values in (("y", y), ("sample_weight", sample_weight)):
-                if values is not None and source.info.n_rows is not None:
-                    _aligned(name, values, source.info.n_rows)
+            n_rows = source.info.n_rows
+            if reset and n_rows is not None and n_rows < self._min_samples:
+                raise ValueError(f"X has {n_rows} sample(s); a minimum of {self._min_samples} is required")
             return source
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if accept_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_samples if reset else 1,
-        )
+        check_given(X)
+        with naming("X"):
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                accept_sparse="csr" if accept_sparse else False,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_samples if reset else 1,
+            )
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            with naming("sample_weight"):
+                sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
@@ -149,6 +154,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
+            "limits": self._limits,
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
@@ -221,7 +227,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -70,29 +70,30 @@ class Parameters:
     def __init_subclass__(cls, **options: Any) -> None:
         """Give the class its constructor and its constraints."""
         super().__init_subclass__(**options)
-        hints = {
-            name: hint
-            for name, hint in get_type_hints(cls, include_extras=True).items()
-            if name in vars(cls).get("__annotations__", {})
-            and not name.startswith("_")
-            and get_origin(hint) is not ClassVar
-        }
         if "__init__" in vars(cls):
             return
+        hints = _declared(cls)
         own = {name: _parameter(name, vars(cls).get(name, MISSING)) for name in hints}
         settled = set(vars(cls)) - set(own)
         inherited = {name: one for name, one in cls._parameters.items() if name not in settled}
-        for name, one in own.items():  # as a dataclass does: defaults are class attributes
-            if one.default is not one.empty:
-                setattr(cls, name, one.default)
-            elif name in vars(cls):
+        for name in own.keys() & vars(cls).keys():  # as a dataclass does: defaults are class attributes
+            if own[name].default is inspect.Parameter.empty:
                 delattr(cls, name)
+            else:
+                setattr(cls, name, own[name].default)
         # what is special about this estimator comes first, what all of them share comes last
         special = {name: one for name, one in own.items() if name not in inherited}
         cls._parameters = {**special, **inherited, **own}
         known = {**cls._parameter_constraints, **{name: _constraints(hint) for name, hint in hints.items()}}
         cls._parameter_constraints = {name: known[name] for name in cls._parameters}
         cls.__init__ = _constructor(cls._parameters)  # type: ignore[method-assign]
+
+
+def _declared(cls: type) -> dict[str, Any]:
+    """Name and type of the parameters that the body of the class itself declares."""
+    names = [name for name in vars(cls).get("__annotations__", {}) if not name.startswith("_")]
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: hints[name] for name in names if get_origin(hints[name]) is not ClassVar}
 
 
 def _parameter(name: str, default: Any) -> inspect.Parameter:

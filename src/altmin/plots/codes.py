@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.plots._panels import panels
 
 
+@fill_class
 class CodesDisplay:
     """How sparse the codes are, and which components they use.
 
     Parameters
     ----------
-    codes : array-like or sparse of shape (n_samples, n_components)
-        As ``transform`` gives them.
     threshold : float
         Entries up to this share of the largest magnitude count as zero.
 
@@ -60,29 +60,11 @@ class CodesDisplay:
             What is coded.
         threshold : float
             As in the class.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        CodesDisplay
-            The picture.
         """
         return cls(estimator.transform(X), threshold=threshold).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> CodesDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to.
-
-        Returns
-        -------
-        CodesDisplay
-            Itself.
-        """
+        """Draw."""
         self.axes_ = panels(ax, 1, 2, (9, 3.2))
         left, right = self.axes_[0]
         edges = np.arange(self.counts.max(initial=0) + 2) - 0.5
@@ -94,15 +76,9 @@ class CodesDisplay:
         return self
 
 
+@fill_function
 def plot_codes(codes: Any, *, ax: Any = None) -> Any:
     """Draw how many components a sample has and how often each component is used.
-
-    Parameters
-    ----------
-    codes : array-like or sparse of shape (n_samples, n_components)
-        As ``transform`` gives them.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
     Returns
     -------

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.plots._panels import fitted, one_axes, panels
 
 
+@fill_class
 class ComponentsDisplay:
     """What the components of a factorization look like.
 
     Parameters
     ----------
-    components : array-like of shape (n_components, n_features)
-        A component a row.
     kind : {'auto', 'images', 'words', 'spectra'}
         'auto' is images where ``image_shape`` is given, words where ``feature_names`` are, else spectra.
     image_shape : (int, int), optional
@@ -91,15 +91,6 @@ class ComponentsDisplay:
             With ``components_``.
         kind, image_shape, feature_names, positions
             As in the class; names are by default those that the estimator was fitted with, if any.
-        ax : matplotlib Axes, optional
-            Where to draw.
-        **options : dict
-            For :meth:`plot`.
-
-        Returns
-        -------
-        ComponentsDisplay
-            The picture.
         """
         components = fitted(estimator, "components_")
         if feature_names is None and positions is None and kind in ("auto", "words"):
@@ -116,19 +107,10 @@ class ComponentsDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to.
         columns : int, optional
             Panels in a row: 10 images or 4 lists of words by default.
         n_words : int
             Words of a component.
-        title : str
-            Over all.
-
-        Returns
-        -------
-        ComponentsDisplay
-            Itself.
         """
         draw = {"images": self._images, "words": self._words, "spectra": self._spectra}[self.kind]
         self.axes_ = draw(ax, columns, n_words)
@@ -179,6 +161,7 @@ class ComponentsDisplay:
         return np.array([[one]], dtype=object)
 
 
+@fill_function
 def plot_components(
     components: ArrayLike, image_shape: tuple[int, int], *, columns: int | None = None, title: str = ""
 ) -> Any:
@@ -186,14 +169,10 @@ def plot_components(
 
     Parameters
     ----------
-    components : array-like of shape (n_components, n_features)
-        An atom a row.
     image_shape : (int, int)
         Height and width of an atom.
     columns : int, optional
         Images in a row; ten at most by default.
-    title : str
-        Over all of them.
 
     Returns
     -------

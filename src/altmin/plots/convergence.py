@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.plots._panels import fitted, one_axes
 
 _NO_MEASURES = ("iteration", "seconds")
 _UNBOUNDED = 1e100
 
 
+@fill_class
 class ConvergenceDisplay:
     """Measures of a fit against its iterations, on a log scale.
 
@@ -20,8 +22,6 @@ class ConvergenceDisplay:
         A row an iteration, as ``history_`` of a fitted estimator.
     measures : sequence of str
         Which of its numbers; by default every one that varies and isn't a time.
-    title : str
-        Above the picture.
 
     Attributes
     ----------
@@ -69,30 +69,12 @@ class ConvergenceDisplay:
             With ``history_`` and ``outcome_``.
         measures : sequence of str
             Which measures.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            The picture.
         """
         title = f"{type(estimator).__name__}: {fitted(estimator, 'outcome_').kind}"
         return cls(fitted(estimator, "history_"), measures=measures, title=title).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> ConvergenceDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to.
-
-        Returns
-        -------
-        ConvergenceDisplay
-            Itself.
-        """
+        """Draw."""
         ax = one_axes(ax, (6, 3.5))
         self.lines_ = []
         for name in self.measures:
@@ -106,6 +88,7 @@ class ConvergenceDisplay:
         return self
 
 
+@fill_function
 def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -> Any:
     """Draw the measures of ``model.history_`` against the iteration, on a log scale.
 
@@ -115,8 +98,6 @@ def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -
         With ``history_`` and ``outcome_``.
     measures : sequence of str
         Which columns of the history; by default every number that varies and isn't a time.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
     Returns
     -------

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.plots._panels import fitted, one_axes
 
 
@@ -57,6 +58,7 @@ def tile_atoms(
     return picture[:, :, 0] if channels == 1 else picture
 
 
+@fill_class
 class DictionaryDisplay:
     """A dictionary of image patches as tiles, grey or colour.
 
@@ -103,11 +105,6 @@ class DictionaryDisplay:
             With patches as ``components_``.
         patch_size, n_columns, title, ax
             As in the class and in :meth:`plot`.
-
-        Returns
-        -------
-        DictionaryDisplay
-            The picture.
         """
         made = cls(fitted(estimator, "components_"), patch_size=patch_size)
         return made.plot(n_columns=n_columns, title=title, ax=ax)
@@ -121,15 +118,6 @@ class DictionaryDisplay:
         ----------
         n_columns : int or None
             Atoms in a line; None: about as many as lines.
-        title : str or None
-            Above the picture.
-        ax : matplotlib Axes or None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        DictionaryDisplay
-            Itself.
         """
         picture = tile_atoms(self.dictionary, patch_size=self.patch_size, n_columns=n_columns)
         ax = one_axes(ax, (5, 5 * picture.shape[0] / picture.shape[1]))
@@ -141,6 +129,7 @@ class DictionaryDisplay:
         return self
 
 
+@fill_function
 def plot_dictionary(
     dictionary: ArrayLike,
     *,
@@ -159,10 +148,6 @@ def plot_dictionary(
         Height and width; None: square.
     n_columns : int or None
         Atoms in a line.
-    title : str or None
-        Above the picture.
-    ax : matplotlib Axes or None
-        Where to draw; None makes a figure.
 
     Returns
     -------

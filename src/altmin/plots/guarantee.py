@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.guarantees.report import GuaranteeReport
 from altmin.plots._panels import BAD, DOUBTFUL, GOOD, NEUTRAL, fitted, one_axes
 
@@ -11,6 +12,7 @@ _STATUS = {"holds": GOOD, "violated": BAD, "cannot be checked": NEUTRAL}
 _VERDICT = {"recovered": GOOD, "plausible": DOUBTFUL, "unknown": NEUTRAL, "contradicted": BAD}
 
 
+@fill_class
 class GuaranteeDisplay:
     """Conditions of a guarantee report, each with what was measured and what is required.
 
@@ -46,29 +48,11 @@ class GuaranteeDisplay:
         ----------
         estimator : fitted estimator
             With ``guarantee_``.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        GuaranteeDisplay
-            The picture.
         """
         return cls(fitted(estimator, "guarantee_")).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> GuaranteeDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to.
-
-        Returns
-        -------
-        GuaranteeDisplay
-            Itself.
-        """
+        """Draw."""
         rows = list(self.report)
         ax = one_axes(ax, (8.5, 0.8 + 0.34 * len(rows)))
         for place, row in enumerate(rows):
@@ -93,6 +77,7 @@ class GuaranteeDisplay:
         return self
 
 
+@fill_function
 def plot_guarantee(model: Any, *, ax: Any = None) -> Any:
     """Draw the guarantee report of a fitted estimator.
 
@@ -100,8 +85,6 @@ def plot_guarantee(model: Any, *, ax: Any = None) -> Any:
     ----------
     model : fitted estimator
         With ``guarantee_``.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
     Returns
     -------

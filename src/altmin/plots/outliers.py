@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.plots._panels import BAD, NEUTRAL, fitted, one_axes
 
 
+@fill_class
 class OutliersDisplay:
     """Histogram of outlier scores, those called outliers in red.
 
@@ -48,13 +50,6 @@ class OutliersDisplay:
         ----------
         estimator : fitted estimator
             With ``outlier_scores_``.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        OutliersDisplay
-            The picture.
         """
         scores = fitted(estimator, "outlier_scores_")
         return cls(scores, getattr(estimator, "outlier_mask_", None)).plot(ax=ax)
@@ -68,15 +63,8 @@ class OutliersDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes, optional
-            Where to.
         bins : int
             Of the histogram.
-
-        Returns
-        -------
-        OutliersDisplay
-            Itself.
         """
         ax = one_axes(ax, (7, 3.2))
         edges = np.histogram_bin_edges(self.scores, bins)
@@ -95,6 +83,7 @@ class OutliersDisplay:
         return self
 
 
+@fill_function
 def plot_outliers(model: Any, *, ax: Any = None) -> Any:
     """Draw the outlier scores of a fitted estimator.
 
@@ -102,8 +91,6 @@ def plot_outliers(model: Any, *, ax: Any = None) -> Any:
     ----------
     model : fitted estimator
         With ``outlier_scores_``.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
     Returns
     -------

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from altmin.docstrings import fill_function
 
+
+@fill_function
 def plot_selection(selection: Any, *, truth: int | None = None, title: str = "", ax: Any = None) -> Any:
     """Draw the worst angle between halves against the number of components, with the suggestion.
 
@@ -16,10 +19,6 @@ def plot_selection(selection: Any, *, truth: int | None = None, title: str = "",
         What :func:`altmin.select_n_components` gave.
     truth : int or None
         The true number, where it is known.
-    title : str
-        Above the suggestion.
-    ax : matplotlib Axes or None
-        Where to draw; None makes a figure.
 
     Returns
     -------

@@ -9,10 +9,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from altmin.docstrings import fill_class, fill_function
 from altmin.metrics import match_components
 from altmin.plots._panels import fitted, one_axes
 
 
+@fill_class
 class StabilityDisplay:
     """Each component's likeness to its partner in refits on random halves of the data.
 
@@ -55,13 +57,6 @@ class StabilityDisplay:
             Refits; every two of them share no sample.
         random_state : int, RandomState instance or None
             Of the halves.
-        ax : matplotlib Axes, optional
-            Where to draw.
-
-        Returns
-        -------
-        StabilityDisplay
-            The picture.
         """
         components = fitted(estimator, "components_")
         X = X if hasattr(X, "shape") and not hasattr(X, "iloc") else np.asarray(X)
@@ -78,18 +73,7 @@ class StabilityDisplay:
         return np.flatnonzero(self.similarities.min(axis=0) < threshold)
 
     def plot(self, *, ax: Any = None) -> StabilityDisplay:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to.
-
-        Returns
-        -------
-        StabilityDisplay
-            Itself.
-        """
+        """Draw."""
         ax = one_axes(ax, (7, 3.2))
         place = np.arange(self.similarities.shape[1])
         ax.vlines(place, self.similarities.min(axis=0), self.similarities.max(axis=0), alpha=0.5)
@@ -100,6 +84,7 @@ class StabilityDisplay:
         return self
 
 
+@fill_function
 def plot_stability(model: Any, X: Any, *, n_fits: int = 4, random_state: Any = None, ax: Any = None) -> Any:
     """Refit on random halves and draw how alike the components are.
 
@@ -113,8 +98,6 @@ def plot_stability(model: Any, X: Any, *, n_fits: int = 4, random_state: Any = N
         Refits.
     random_state : int, RandomState instance or None
         Of the halves.
-    ax : matplotlib Axes, optional
-        Where to draw.
 
     Returns
     -------

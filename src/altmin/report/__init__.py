@@ -1,1 +1,1 @@
-"""Self-contained HTML pages: the claims ledger, and a page about one model."""
+"""Self-contained HTML pages, and the page about one model."""

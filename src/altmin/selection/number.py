@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from altmin.engine import Source, open_source
+from altmin.engine import open_source
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.alignment import align_components
-from altmin.selection.rows import as_table, quiet_fit, take_rows
+from altmin.selection.rows import as_table, has_holes, quiet_fit, take_rows
 from altmin.selection.spectrum import Spectrum, spectrum
 
 _ALL_UP_TO = 12
@@ -33,16 +33,16 @@ class Selection:
         'moderate': below the tolerance, and larger ones miss by twice that. 'low': anything else, such as
         no stable candidate, or none above the suggestion to compare with.
     reason : str
-        In a sentence.
+        Why, in a sentence.
     curve : list of dict
-        A row a candidate that was looked at: ``n_components``, ``angle`` (the worst matched angle between
+        One row per candidate that was looked at: ``n_components``, ``angle`` (the worst matched angle between
         halves, over the splits, in radians), ``splits`` that were fitted, ``note``.
     tolerance : float
         Angles below it count as the same component.
     spectrum : Spectrum or None
         Singular values against rounding and noise; None for data with holes.
     guarantee : GuaranteeReport or None
-        Of a fit with the suggestion to all samples.
+        The report of a fit of the suggested number of components to all samples.
     """
 
     n_components: int
@@ -123,17 +123,16 @@ def select_n_components(
     """
     table = as_table(X)
     wanted = _check(candidates, table, n_splits, search)
-    source = open_source(table)
-    assert isinstance(source, Source)
+    source = open_source(table).require_replayable("select_n_components")
     seeds = np.random.default_rng(random_state).integers(1 << 31, size=n_splits)
     splits = [tuple(take_rows(table, ids) for ids in halves(source, int(seed))) for seed in seeds]
-    has_holes = not hasattr(table, "indptr") and table.dtype.kind == "f" and bool(np.isnan(table).any())
-    found = None if has_holes else spectrum(table, wanted[-1])
+    found = None if has_holes(table) else spectrum(table, wanted[-1])
     most = min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
     rows = {k: _beyond(k, most) for k in wanted if k > most}
+    if search == "auto":
+        search = "all" if len(wanted) <= _ALL_UP_TO else "down"
     possible = [k for k in wanted if k <= most]
-    everything = search == "all" or (search == "auto" and len(wanted) <= _ALL_UP_TO)
-    for k in possible if everything else _downwards(possible, rows, tolerance):
+    for k in possible if search == "all" else _downwards(possible, rows, tolerance):
         rows[k] = _compare(estimator, k, splits, tolerance)
     curve = [rows[k] for k in sorted(rows)]
     chosen, confidence, reason = _judge(curve, tolerance)

@@ -22,6 +22,11 @@ def as_table(X: Any) -> Any:
     return table
 
 
+def has_holes(table: Any) -> bool:
+    """Whether entries of the table are missing (NaN); stored entries of a sparse one never are."""
+    return not sp.issparse(table) and table.dtype.kind == "f" and bool(np.isnan(table).any())
+
+
 def n_rows(X: Any) -> int:
     """Number of samples."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
-from altmin.engine.finite import check_finite
+from altmin.engine.checks import check_finite, check_smallest, largest_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
@@ -123,7 +123,9 @@ class TopicModel(AND):
         """Documents are weighted as they are opened: what AND and its guarantee see are their weights."""
         source = super()._open(X, y, sample_weight, **options).require_replayable("weighting words")
         table = source.read(0, source.n_rows)
-        check_finite(Block(0, 0, table.X))
+        rows = Block(0, 0, table.X)
+        check_finite(rows)
+        check_smallest(largest_values(rows, self._limits), source.dtype, self._limits)
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))

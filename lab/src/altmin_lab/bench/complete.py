@@ -13,11 +13,12 @@ from altmin.estimators.dictionary.complete import CompleteDictionaryLearning
 from altmin.estimators.dictionary.online import OnlineDictionaryLearning
 from altmin.metrics import atom_error
 from altmin_lab.bench.board import Point, Problem, clocked, restarted, stepwise
+from altmin_lab.peers.components import fourth_powers, picard_atoms
 from altmin_lab.peers.ksvd import data_start, ksvd
 
 PROBLEM = Problem(
     "complete",
-    "Complete dictionaries: recovery against SPAMS, scikit-learn, K-SVD and FastICA",
+    "Complete dictionaries: recovery against SPAMS, scikit-learn, K-SVD, FastICA, picard and l4 maximisation",
     "largest error of an atom (1 where none matches)",
     (1e-1, 1e-2, 1e-6, 1e-12),
     (3.0, 12.0),
@@ -137,3 +138,16 @@ def independent(data: Data, budget: float) -> Iterator[Point]:
 
     seconds, model = clocked(fit)
     yield seconds, error_of(data)(model.mixing_.T)
+
+
+@PROBLEM.solver("picard", "orthogonal, tanh, its own stopping rule at 1e-7 and after fewer iterations")
+def preconditioned(data: Data, budget: float) -> Iterator[Point]:
+    """Whole fits of more and more iterations, the last one to its own end."""
+    fit = lambda count: picard_atoms(data.X, max_iter=count)  # noqa: E731
+    return restarted(fit, (3, 10, 30, 1000), error_of(data), budget)
+
+
+@PROBLEM.solver("MSP, l4 maximisation", "Zhai et al. 2020, until the dictionary stands still")
+def fourth(data: Data, budget: float) -> Iterator[Point]:
+    """Ten steps at a time."""
+    return stepwise(fourth_powers(data.X, chunk=10), error_of(data))

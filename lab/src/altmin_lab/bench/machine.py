@@ -10,7 +10,7 @@ from typing import Any
 
 LIBRARIES = (
     *("altmin", "numpy", "scipy", "scikit-learn", "numba"),
-    *("spams-bin", "ksvd", "myfm", "river", "bm3d", "scikit-image"),
+    *("spams-bin", "ksvd", "myfm", "river", "bm3d", "scikit-image", "python-picard", "pyMCR", "tomotopy"),
 )
 
 

@@ -108,3 +108,5 @@ _peer(
 _peer("scikit-learn NMF, mu", "multiplicative updates, 20 iterations a point", nmf.multiplicative)
 _peer("scikit-learn MiniBatchNMF", "batches of 1024, forget factor .7", nmf.mini_batch)
 _peer("scikit-learn LDA", "online, on the data as counts of 1000 words", nmf.online_lda)
+_peer("pyMCR", "alternating non-negative least squares, one iteration a point", nmf.mcr_als)
+_peer("tomotopy LDA", "Gibbs sampling from its own start, on the data as counts of 300 words", nmf.gibbs_lda)

@@ -110,6 +110,58 @@ def not_ahead(problem: Problem, result: dict[str, Any]) -> Iterator[str]:
         yield "ahead: no peer is more exact, and none is sooner at an error that we reach"
 
 
+def headline(problem: Problem, result: dict[str, Any]) -> dict[str, str]:
+    """One line on a data set: the most exact peer, and how long each of us takes to *its* final error.
+
+    Parameters
+    ----------
+    problem : Problem
+        Which solvers are ours.
+    result : dict
+        Curves of one data set.
+
+    Returns
+    -------
+    dict
+        Job, best peer with its error and CPU seconds, our CPU seconds to that error (or the error we end
+        with, if we don't get there), the ratio, and our least error.
+    """
+    curves = result["curves"]
+    own = {name: curve for name, curve in curves.items() if name in problem.ours}
+    peers = {name: best_point(curve) for name, curve in curves.items() if name not in problem.ours}
+    job = f"{problem.title.split(':')[0]}, {result['data']}"
+    error = min((best_point(curve) for curve in own.values()), key=lambda point: point[1])[1]
+    if not peers:
+        return {
+            "job": job,
+            "best peer": "none runs",
+            "we": "",
+            "ratio": "",
+            "our least error": f"{error:.2g}",
+        }
+    name, (seconds, theirs) = min(peers.items(), key=lambda item: (item[1][1], item[1][0]))
+    mine = min((t for c in own.values() if (t := time_to(c, theirs)) is not None), default=None)
+    return {
+        "job": job,
+        "best peer": f"{name}: {theirs:.2g} in {seconds:.2g} s",
+        "we": f"{mine:.2g} s" if mine is not None else f"{error:.2g} at the end",
+        "ratio": f"{seconds / max(mine, 1e-4):.2g} times as fast" if mine is not None else "not reached",
+        "our least error": f"{error:.2g}",
+    }
+
+
+def headline_lines(rows: Sequence[dict[str, str]]) -> list[str]:
+    """The headlines as a table in Markdown."""
+    if not rows:
+        return []
+    heads = list(rows[0])
+    return [
+        "| " + " | ".join(heads) + " |",
+        "|" + "---|" * len(heads),
+        *("| " + " | ".join(row.values()) + " |" for row in rows),
+    ]
+
+
 def _table(problem: Problem, result: dict[str, Any]) -> list[str]:
     heads = ["solver", "least error", "CPU s", *(f"s to {target:g}" for target in problem.targets)]
     rows = ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]

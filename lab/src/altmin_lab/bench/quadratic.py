@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from altmin.datasets import make_quadratic
 from altmin.estimators.quadratic.regressor import FactorizationMachineRegressor
 from altmin_lab.bench.board import Point, Problem, clocked
-from altmin_lab.peers.machines import PeerMissing, fastfm, myfm, river
+from altmin_lab.peers.machines import PeerMissing, fastfm, myfm, quasi_newton, river
 
 PROBLEM = Problem(
     "quadratic",
-    "Factorization machines: prediction against fastFM, myFM, river and a full quadratic ridge",
+    "Factorization machines: prediction against fastFM, myFM, river, L-BFGS and a full quadratic ridge",
     "test 1 - R^2",
     (1e-1, 2e-2, 1e-2),
     (6.0, 30.0),
@@ -101,6 +101,18 @@ def bayesian(data: Data, budget: float) -> Iterator[Point]:
     """Growing numbers of samples."""
     for samples in (10, 30, 100):
         values, seconds = myfm(data.X, data.y, data.test, rank=data.rank, n_iter=samples)
+        yield seconds, data.left(values)
+        if 3 * seconds > budget:
+            return
+
+
+@PROBLEM.solver(
+    "L-BFGS on the squared loss", "scipy, the same model and rank, best of 3 starts, to its own end"
+)
+def newton(data: Data, budget: float) -> Iterator[Point]:
+    """Growing numbers of iterations, until the gradient vanishes."""
+    for iterations in (20, 60, 200, 1000):
+        values, seconds = quasi_newton(data.X, data.y, data.test, rank=data.rank, n_iter=iterations)
         yield seconds, data.left(values)
         if 3 * seconds > budget:
             return

@@ -1,212 +1,295 @@
-"""AND, Theorems 1, 4 and 5 and Proposition 1, numerically."""
+"""AND, Theorems 1, 4, 5 and 26 and Proposition 1, numerically."""
 
 from __future__ import annotations
 
-from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from altmin import AND
-from altmin.datasets import make_binary, make_dir
-from altmin.metrics import total_correlation_error
+from altmin.datasets import make_binary
+from altmin.datasets.nonnegative import Planted
 from altmin_lab.curves import curves
-from altmin_lab.ledger import Evidence, claim, judge
+from altmin_lab.laws import exponent, law, rate
+from altmin_lab.ledger import Check, Evidence, Wrong, beside, claim, judge
+from altmin_lab.literal_and import algorithm_and, scaled_error, schedule
+from altmin_lab.weights import and_hypotheses, paired_weights, plant
+
+PAPER = "and-nmf"
+ASSUMED = (
+    "weights in [0, 1], lambda > 0 (Definition 1)",
+    "start: E below a constant, Sigma within 1/4 of I (Definition 2)",
+    "m at most k D lambda^4 / r^5, to the powers of q (constant 1)",
+)
+
+
+def stages_of(problem: Planted, thresholds: list[float], n_steps: int | None = None) -> list[float]:
+    """Errors of the printed algorithm after each stage."""
+    stages = algorithm_and(problem.X, problem.start, thresholds, n_steps)
+    return [scaled_error(A, problem.components) for A in stages]
+
+
+def ours(problem: Planted, X: NDArray[Any] | None = None, **options: Any) -> float:
+    """Error of altmin's AND with its own thresholds from the same start."""
+    X = problem.X if X is None else X
+    model = AND(len(problem.components), init=problem.start, **options).fit(X)
+    return scaled_error(model.components_, problem.components)
+
+
+def worst_of(checks: list[dict[str, Check]]) -> dict[str, Check]:
+    """Hypotheses of several data sets at once: met if all meet them, with what was found on the last bad."""
+    found = dict(checks[0])
+    for one in checks:
+        for name, check in one.items():
+            if not check.met:
+                found[name] = check
+    return found
 
 
 @claim(
-    paper="and-nmf",
+    paper=PAPER,
     where="Theorem 1",
     says="Binary weights: with the threshold 1/4 AND reaches any precision in polylog(1/eps) stages.",
+    sentence="For the generative model (5.1), there exists l = Omega(1) such that for every (r, k, m, "
+    "lambda)-GCC x and every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} for s = polylog(D, 1/eps) "
+    "and an l initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma "
+    ">= I/2 with ||A - A* Sigma||_2 <= eps using poly(D, 1/eps) samples and iterations, as long as m = O(k D "
+    "lambda^4 / r^5).",
+    assumes=ASSUMED,
+    wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
+    literal=True,
 )
-def and_theorem_1(quick: bool = False) -> Evidence:
-    """Error against the stages on binary weights of growing sparsity: linear, so log(1/eps) stages."""
-    n, W, D = (1500, 100, 20) if quick else (3000, 200, 50)
-    stages = (1, 2, 4, 8, 12, 16, 24, 32)
-    lines, rates = {}, {}
-    for s in (2, 4, 6):
-        problem = make_binary(n, W, D, n_active=s, random_state=0)
-        curve = []
-        with TemporaryDirectory() as folder:  # a checkpointed fit goes on, so no stage is run twice
-            for stage in stages:
-                model = AND(D, init=problem.start, threshold=0.25, max_iter=stage, tol=0, checkpoint=folder)
-                found = model.fit(problem.X).components_
-                curve.append((float(stage), total_correlation_error(found, problem.components)))
-        lines[f"s={s}"] = curve
-        falling = [(stage, error) for stage, error in curve if error > 1e-11]
-        x, y = np.array(falling).T
-        rates[f"s={s}"] = float(np.exp(np.polyfit(x, np.log(y), 1)[0]))
-    measured = {name: dict(curve)[12.0] for name, curve in lines.items()}
-    last = max(curve[-1][1] for curve in lines.values())
+def and_theorem_1(quick: bool = False, threshold: float = 0.25) -> Evidence:
+    """Error against the stages on binary weights, independent and in pairs: linear, so log(1/eps) stages."""
+    n, W, D = (2000, 100, 20) if quick else (6000, 200, 50)
+    n_stages = 32
+    problems = {
+        f"{s} ones, independent": make_binary(n, W, D, n_active=s, random_state=0) for s in (2, 4, 6)
+    } | {"2 pairs, half together": plant(paired_weights(n, D, 2, 0.5, 0), W, 0)}
+    errors = {name: stages_of(problem, [threshold] * n_stages) for name, problem in problems.items()}
+    rates = {name: rate(line) for name, line in errors.items()}
+    last = max(line[-1] for line in errors.values())
+    bar = 1e-8 * max(np.linalg.norm(p.components, 2) for p in problems.values())
     return Evidence(
-        judge(*(error < 1e-9 for error in measured.values()), max(rates.values()) < 0.9),
-        "errors after 12 stages: "
-        + ", ".join(f"{k} {v:.1e}" for k, v in measured.items())
-        + f"; after {stages[-1]} {last:.0e} at most; a stage multiplies the error by "
-        + ", ".join(f"{rate:.2f} ({name})" for name, rate in rates.items()),
-        f"n={n}, W={W}, D={D}, A0 = A*(I + U), U in [-.05, .05), least squares stages",
-        measured=measured | {f"rate, {name}": rate for name, rate in rates.items()},
-        figures={"and_theorem_1": curves({"binary": lines}, "stages", "total correlation error")},
+        judge(last < bar, max(rates.values()) < 0.7),
+        f"error {last:.0e} at most after {n_stages} stages; a stage multiplies it by "
+        + ", ".join(f"{value:.2f} ({name})" for name, value in rates.items()),
+        f"n={n}, W={W}, D={D}, A0 = A*(I + U), U in [-.05, .05), stages taken to the limit of many steps; "
+        f"error: spectral norm, after {n_stages} stages at most 1e-8 of A*'s",
+        measured={f"rate, {name}": value for name, value in rates.items()} | {"last error": last},
+        tables=beside({name: (errors[name][-1], ours(p)) for name, p in problems.items()}),
+        figures={
+            "and_theorem_1": curves(
+                {"binary weights": {k: list(enumerate(v, 1)) for k, v in errors.items()}}, "stages", "error"
+            )
+        },
+        hypotheses=worst_of([and_hypotheses(p) for p in problems.values()]),
     )
 
 
 @claim(
-    paper="and-nmf",
+    paper=PAPER,
     where="Theorem 4",
     says="General weights: with thresholds that fall exponentially in the stages, so does the error.",
+    sentence="There exists l = Omega(1) such that for every (r, k, m, lambda)-GCC x satisfying the order-q "
+    "condition, every eps > 0, there exists T, eta and a sequence of {alpha_i} such that Algorithm AND, "
+    "with l-initialization matrix A_0, outputs a matrix A such that there exists a diagonal matrix Sigma >= "
+    "I/2 with ||A - A* Sigma||_2 <= eps with poly(D, 1/eps) samples and iterations ... Since the error "
+    "decreases exponentially with stages, this suggests to decrease alpha exponentially with stages.",
+    assumes=(*ASSUMED, "decay of order q: P(x_i <= a | x_i != 0) <= a^q (Definition 3)"),
+    wrong=Wrong("the threshold never falls", {"decays": (1.0, 1.0, 1.0)}),
+    literal=True,
 )
-def and_theorem_4(quick: bool = False) -> Evidence:
-    """The rate of the error against that of the threshold."""
-    n, W, D = (1500, 100, 20) if quick else (5000, 500, 50)
-    problem = make_dir(n, W, D, concentration=0.05 * D, random_state=0)
-    rates = {}
-    lines = {}
-    for decay in (1.05, 1.1, 1.2):
-        stages = [int(np.log(10**k) / np.log(decay)) for k in (1, 2, 3, 4)]
-        curve = []
-        for stage in stages:
-            model = AND(D, init=problem.start, threshold=(0.1, decay), max_iter=stage).fit(problem.X)
-            curve.append((float(stage), total_correlation_error(model.components_, problem.components)))
-        lines[f"decay {decay:g}"] = curve
-        x, y = np.array(curve).T
-        rates[f"decay {decay:g}"] = float(np.exp(-np.polyfit(x, np.log(y), 1)[0]))
-    tests = [abs(np.log(rate) / np.log(float(name.split()[1])) - 1) < 0.5 for name, rate in rates.items()]
+def and_theorem_4(quick: bool = False, decays: tuple[float, ...] = (1.05, 1.1, 1.2)) -> Evidence:
+    """The error falls by as much in a stage as the threshold does, for weights of order q = 1."""
+    n, W, D = (3000, 100, 20) if quick else (10_000, 300, 50)
+    problem = plant(paired_weights(n, D, 2, 0.0, 0, q=1.0), W, 0)
+    lines, powers = {}, {}
+    for place, decay in enumerate(decays):
+        n_stages = int(np.log(1e4) / np.log((1.05, 1.1, 1.2)[place]))
+        errors = stages_of(problem, schedule(n_stages, 0.25, decay))
+        name = f"falls by {decay:g} ({(1.05, 1.1, 1.2)[place]:g} meant)"
+        lines[name] = list(enumerate(errors, 1))
+        powers[name] = float(np.log(rate(errors)) / -np.log((1.05, 1.1, 1.2)[place]))
+    used = problem.codes[problem.codes > 0]
+    decay_found = max(float(np.mean(used <= a)) / a for a in (0.05, 0.1, 0.25, 0.5))
+    last = max(line[-1][1] for line in lines.values())
     return Evidence(
-        judge(*tests),
-        "the error falls by a stage: " + ", ".join(f"{k}: {v:.3f}" for k, v in rates.items()),
-        f"n={n}, W={W}, D={D}, DIR; thresholds .1/decay^i; the rate is held against that of the threshold",
-        measured=rates,
-        figures={"and_theorem_4": curves({"DIR": lines}, "stages", "total correlation error")},
+        judge(last < 1e-3, all(0.5 < power < 2.5 for power in powers.values())),
+        "the error falls as the threshold to the power "
+        + ", ".join(f"{value:.2f}" for value in powers.values())
+        + f", to {last:.0e} at most when the threshold has fallen by 1e4",
+        f"n={n}, W={W}, D={D}, weights uniform in [0, 1] where used; thresholds .25/decay^i",
+        measured=powers | {"last error": last},
+        tables=beside({"error at the end": (last, ours(problem))}),
+        figures={"and_theorem_4": curves({"uniform weights": lines}, "stages", "error")},
+        hypotheses=and_hypotheses(problem, 1.0)
+        | {
+            "decay of order q: P(x_i <= a | x_i != 0) <= a^q (Definition 3)": Check(
+                decay_found < 1.1, f"q = 1: P(x <= a) / a is {decay_found:.2f} at most"
+            )
+        },
     )
 
 
-@claim(
-    paper="and-nmf",
-    where="Theorem 5",
-    says="Binary weights with noise: the error is of the order r sigma_max / (sigma_min lambda) gamma.",
-)
-def and_theorem_5(quick: bool = False) -> Evidence:
-    """The error over gamma is constant, and far under the bound with constant 1."""
-    n, W, D = (1500, 100, 20) if quick else (4000, 200, 50)
-    s = 3
-    measured: dict[str, float] = {}
-    shares, inside = [], []
-    for gamma in (1e-5, 1e-4, 1e-3):
-        problem = make_binary(n, W, D, n_active=s, noise=gamma, random_state=0)
-        model = AND(D, init=problem.start, threshold=0.25, max_iter=12).fit(problem.X)
-        A = model.components_
-        along = np.einsum("ij,ij->i", problem.components, A)
-        error = float(np.linalg.norm(problem.components - along[:, None] * A, 2))
-        values = np.linalg.svd(problem.components, compute_uv=False)
-        bound = s * values[0] / (values[-1] * (1 - 1 / s)) * gamma
-        measured[f"gamma {gamma:g}: error"] = error
-        measured[f"gamma {gamma:g}: bound"] = float(bound)
-        shares.append(error / gamma)
-        inside.append(error < bound)
-    return Evidence(
-        judge(max(shares) < 2 * min(shares), *inside),
-        "error / gamma: " + ", ".join(f"{share:.2g}" for share in shares),
-        f"n={n}, W={W}, D={D}, s={s}; constant threshold 1/4, spectral norm; lambda = 1 - 1/s",
-        measured=measured,
-    )
-
-
-@claim(
-    paper="and-nmf",
-    where="Theorem 26",
-    says="Noise that may depend on the weights, of length gamma_2 at most, and a start with out-of-span "
-    "noise: the error is of the order r sigma_max / (sigma_min lambda) gamma_2.",
-)
-def and_theorem_26(quick: bool = False) -> Evidence:
-    """Each sample is pushed towards a direction that its own weights choose, in and out of the span."""
+def _noisy(
+    quick: bool, gammas: tuple[float, ...], disturb: Any, start_noise: float, threshold: float
+) -> tuple[list[dict[str, float]], Planted, str]:
+    """Errors of the printed algorithm and of ours over the noise, with the bound of constant 1."""
     n, W, D = (1500, 100, 20) if quick else (4000, 200, 50)
     s = 3
     problem = make_binary(n, W, D, n_active=s, random_state=0)
     rng = np.random.default_rng(0)
     values = np.linalg.svd(problem.components, compute_uv=False)
-    push = problem.codes @ rng.standard_normal((D, W))  # a function of the weights alone
-    push /= np.linalg.norm(push, axis=1, keepdims=True)
     outside = rng.standard_normal((D, W))
-    start = problem.start + 0.1 * values[-1] * outside / np.linalg.norm(outside, 2)
+    start = problem.start + start_noise * values[-1] * outside / np.linalg.norm(outside, 2)
+    problem = Planted(problem.X, problem.components, problem.codes, start)
+    push = disturb(problem, rng)
     rows = []
-    for gamma in (1e-4, 1e-3, 1e-2):
-        A = AND(D, init=start, threshold=0.25, max_iter=12).fit(problem.X + gamma * push).components_
-        along = np.einsum("ij,ij->i", problem.components, A)
-        error = float(np.linalg.norm(problem.components - along[:, None] * A, 2))
-        bound = float(s * values[0] / (values[-1] * (1 - 1 / s)) * gamma)
-        rows.append({"gamma_2": gamma, "error": error, "error / gamma_2": error / gamma, "bound": bound})
-    shares = [row["error / gamma_2"] for row in rows]
+    for gamma in gammas:
+        X = problem.X + gamma * push
+        *_, A = algorithm_and(X, start, [threshold] * 12, None)
+        error = scaled_error(A, problem.components)
+        rows.append(
+            {
+                "gamma": gamma,
+                "as printed": error,
+                "as altmin does it": ours(problem, X),
+                "bound": float(s * values[0] / (values[-1] * (1 - 1 / s)) * gamma),
+            }
+        )
+    return rows, problem, f"n={n}, W={W}, D={D}, s={s}; constant threshold 1/4; lambda = 1 - 1/s"
+
+
+def _noise_evidence(rows: list[dict[str, float]], problem: Planted, setting: str, name: str) -> Evidence:
+    gammas = [row["gamma"] for row in rows]
+    errors = [row["as printed"] for row in rows]
+    power = exponent(gammas, errors)
+    inside = all(row["as printed"] < row["bound"] for row in rows)
     return Evidence(
-        judge(all(row["error"] < row["bound"] for row in rows), max(shares) < 2 * min(shares)),
-        f"the error is {min(shares):.2g} to {max(shares):.2g} times gamma_2; the bound with constant 1 "
-        f"allows {rows[0]['bound'] / rows[0]['gamma_2']:.2g} times",
-        f"n={n}, W={W}, D={D}, s={s}; noise of length gamma_2 in a direction linear in the weights; start "
-        "with out-of-span noise of sigma_min / 10; threshold 1/4; the bound without its term in gamma_1",
-        measured={f"gamma_2 {row['gamma_2']:g}: error": row["error"] for row in rows},
-        tables={"errors": rows},
+        judge(inside, abs(power - 1) < 0.15),
+        f"the error grows as gamma^{power:.2f} and is {errors[0] / gammas[0]:.2g} to "
+        f"{errors[-1] / gammas[-1]:.2g} times gamma, where the bound with constant 1 allows "
+        f"{rows[0]['bound'] / gammas[0]:.2g} times",
+        setting,
+        measured={"exponent": power} | {f"gamma {r['gamma']:g}: error": r["as printed"] for r in rows},
+        tables=beside(
+            {f"error, gamma {r['gamma']:g}": (r["as printed"], r["as altmin does it"]) for r in rows}
+        ),
+        figures={
+            name: law(
+                {"error": list(zip(gammas, errors, strict=True))},
+                "gamma",
+                "error",
+                {"bound, constant 1": [(row["gamma"], row["bound"]) for row in rows]},
+            )
+        },
+        hypotheses=and_hypotheses(problem),
     )
 
 
+def _gaussian(problem: Planted, rng: np.random.Generator) -> NDArray[Any]:
+    return rng.standard_normal(problem.X.shape) / np.sqrt(problem.X.shape[1])
+
+
+def _pushed(problem: Planted, rng: np.random.Generator) -> NDArray[Any]:
+    """A direction that the sample's own weights choose, in and out of the span."""
+    push = problem.codes @ rng.standard_normal((problem.codes.shape[1], problem.X.shape[1]))
+    return np.asarray(push / np.linalg.norm(push, axis=1, keepdims=True))
+
+
 @claim(
-    paper="and-nmf",
+    paper=PAPER,
+    where="Theorem 5",
+    says="Binary weights with Gaussian noise: the error is of the order r sigma_max / (sigma_min lambda) "
+    "gamma.",
+    sentence="Suppose each x_i in {0, 1}. There exists l = Omega(1) such that for every (r, k, m, "
+    "lambda)-GCC x, every eps > 0, Algorithm AND with ... {alpha_i} = {1/4} and an (l, rho)-initialization "
+    "A_0 for rho = O(sigma_min(A*)), outputs A such that there exists a diagonal matrix Sigma >= I/2 with "
+    "||A - A* Sigma||_2 <= O(eps + r sigma_max(A*) / (sigma_min(A*) lambda) gamma) using poly(D, 1/eps) "
+    "iterations, as long as m = O(k D lambda^4 / r^5).",
+    assumes=ASSUMED,
+    wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
+    literal=True,
+)
+def and_theorem_5(quick: bool = False, threshold: float = 0.25) -> Evidence:
+    """The error is proportional to gamma, and under the bound with constant 1."""
+    rows, problem, setting = _noisy(quick, (1e-5, 1e-4, 1e-3), _gaussian, 0.0, threshold)
+    return _noise_evidence(rows, problem, setting, "and_theorem_5")
+
+
+@claim(
+    paper=PAPER,
+    where="Theorem 26",
+    says="The same with noise that may depend on the weights, and a start with out-of-span noise.",
+    sentence="Suppose A_0 is (l, rho)-initialization for l = O(1), rho = O(sigma_min(A*)). Suppose that the "
+    "data is generated from y = A* x + zeta, where zeta is (gamma_1, gamma_2)-rounded, and gamma_2 = "
+    "O(sigma_min(A*)). Then after poly(D, 1/eps) iterations, Algorithm 1 outputs a matrix A such that there "
+    "exists diagonal matrix Sigma >= I/2 with ||A - A* Sigma||_2 = O(r gamma_2 / lambda sigma_max(A*) / "
+    "sigma_min(A*) + sqrt(gamma_1) / lambda sqrt(D / k) + eps).",
+    assumes=ASSUMED,
+    wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
+    literal=True,
+)
+def and_theorem_26(quick: bool = False, threshold: float = 0.25) -> Evidence:
+    """Each sample is pushed towards a direction that its own weights choose; the bound without gamma_1."""
+    rows, problem, setting = _noisy(quick, (1e-4, 1e-3, 1e-2), _pushed, 0.1, threshold)
+    setting += "; start with out-of-span noise of sigma_min / 10; the bound without its term in gamma_1"
+    return _noise_evidence(rows, problem, setting, "and_theorem_26")
+
+
+@claim(
+    paper=PAPER,
     where="Proposition 1",
     says="Binary: k = r = s, m = s^2, lambda = 1 - 1/s. Dirichlet: r = k = 1, m = 1/(sD), lambda = 1 - 1/s.",
+    sentence="1. If x is chosen uniformly over s-sparse random vectors with {0, 1} entries, then k = r = s, "
+    "m = s^2 and lambda = 1 - 1/s. 2. If x is uniformly chosen from Dirichlet distribution with parameter "
+    "alpha_i = s/D, then r = k = 1 and m = 1/(sD) with lambda = 1 - 1/s.",
+    wrong=Wrong("the binary weights have 2s ones", {"more": 2}),
 )
-def and_proposition_1(quick: bool = False) -> Evidence:
-    """Exact second moments against sampled ones, and against what the paper prints."""
+def and_proposition_1(quick: bool = False, more: int = 1) -> Evidence:
+    """Sampled second moments against the exact ones, and against what the paper prints."""
     D, n = 50, 20_000 if quick else 200_000
     rng = np.random.default_rng(0)
-    rows, tests = [], []
+    rows: list[dict[str, Any]] = []
+    tests: list[bool] = []
+
+    def note(kind: str, s: int, quantity: str, paper: float, exact: float, found: float, good: bool) -> None:
+        line = {
+            "weights": kind,
+            "s": s,
+            "quantity": quantity,
+            "paper": paper,
+            "exact": exact,
+            "sampled": found,
+        }
+        rows.append(line)
+        tests.append(good)
+
     for s in (2, 5):
-        ones = np.argsort(rng.random((n, D)), axis=1)[:, :s]
         x = np.zeros((n, D))
-        np.put_along_axis(x, ones, 1.0, axis=1)
+        np.put_along_axis(x, np.argsort(rng.random((n, D)), axis=1)[:, : more * s], 1.0, axis=1)
         second = x.T @ x / n
         m = float(D**2 * np.mean(second[~np.eye(D, dtype=bool)]))
-        exact = D * s * (s - 1) / (D - 1)
-        rows.append(
-            {"weights": "binary", "s": s, "quantity": "m", "paper": s**2, "exact": exact, "sampled": m}
-        )
-        tests.append(m <= s**2)
+        note("binary", s, "m", s**2, D * s * (s - 1) / (D - 1), m, m <= s**2)
         lam = float(np.linalg.eigvalsh(second)[0] * D / s)
         exact = (D - s) / (D - 1)
-        rows.append(
-            {
-                "weights": "binary",
-                "s": s,
-                "quantity": "lambda",
-                "paper": 1 - 1 / s,
-                "exact": exact,
-                "sampled": lam,
-            }
-        )
-        tests.append(lam >= (1 - 1 / s) * 0.95)
+        note("binary", s, "lambda", 1 - 1 / s, exact, lam, 0.95 * (1 - 1 / s) <= lam <= 1.05)
         x = rng.dirichlet(np.full(D, s / D), size=n)
         second = x.T @ x / n
         m = float(D**2 * np.mean(second[~np.eye(D, dtype=bool)]))
-        rows.append(
-            {
-                "weights": "Dirichlet",
-                "s": s,
-                "quantity": "m",
-                "paper": 1 / (s * D),
-                "exact": s / (s + 1),
-                "sampled": m,
-            }
-        )
-        tests.append(abs(m - 1 / (s * D)) < 0.1 * m)
+        note("Dirichlet", s, "m", 1 / (s * D), s / (s + 1), m, m <= 1.1 / (s * D))
         smallest = float(np.linalg.eigvalsh(second)[0])
-        rows.append(
-            {
-                "weights": "Dirichlet", "s": s, "quantity": "lambda_min(Delta)", "paper": (1 - 1 / s) / D,
-                "exact": 1 / (D * (s + 1)), "sampled": smallest,
-            }
-        )  # fmt: skip
-        tests.append(abs(smallest * D - (1 - 1 / s)) < 0.1)
+        exact = 1 / (D * (s + 1))
+        good = smallest * D >= 0.9 * (1 - 1 / s)
+        note("Dirichlet", s, "lambda_min(Delta)", (1 - 1 / s) / D, exact, smallest, good)
+    binary = [good for row, good in zip(rows, tests, strict=True) if row["weights"] == "binary"]
     return Evidence(
-        judge(*tests),
-        "the binary constants hold as bounds; for Dirichlet weights m is s/(s+1) and the smallest eigenvalue "
-        "1/(D(s+1)), not what is printed",
+        judge(*tests, mended=binary),
+        f"the binary constants {'hold' if all(binary) else 'do not hold'} as bounds; for Dirichlet weights m "
+        "is s/(s+1) and the smallest eigenvalue 1/(D(s+1)), not what is printed",
         f"D={D}, {n} samples",
         tables={"constants": rows},
-        measured={f"{row['weights']} s={row['s']} {row['quantity']}": float(row["sampled"]) for row in rows},
+        measured={f"{row['weights']} s={row['s']} {row['quantity']}": row["sampled"] for row in rows},
     )

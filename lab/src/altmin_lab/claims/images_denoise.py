@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from altmin.images import denoise
 from altmin.metrics import psnr
-from altmin_lab.ledger import Evidence, claim, judge
+from altmin_lab.ledger import Evidence, Wrong, claim, judge, needs
 from altmin_lab.peers import denoisers
 from altmin_lab.pictures import data_folder, load_set12
 
@@ -20,21 +20,24 @@ from altmin_lab.pictures import data_folder, load_set12
     where="Denoising of Set12",
     says="An orthogonal dictionary learnt from the noisy image, then Wiener, equals K-SVD denoising in a "
     "fraction of its time.",
+    wrong=Wrong("altmin is told half of the noise", {"told": 0.5}),
+    data=True,
 )
-def images_denoising(quick: bool = False) -> Evidence:
+def images_denoising(quick: bool = False, told: float = 1.0) -> Evidence:
     """Mean PSNR over the images of Set12 at sigma 15, 25 and 50, and CPU seconds an image."""
     folder = data_folder()
     images = load_set12(folder) if folder is not None else {}
     if not images:
-        return Evidence("cannot be run here", "needs images_set12 in the folder ALTMIN_DATA", "")
+        return needs("images_set12")
     if quick:
         images = {name: image[:96, :96] for name, image in list(images.items())[:2]}
     calls: dict[str, denoisers.Denoiser] = {
-        "orthogonal, Wiener": denoise,
+        "orthogonal, Wiener": lambda noisy, sigma: denoise(noisy, told * sigma),
         "K-SVD": denoisers.toolbox_ksvd,
         "wavelets": denoisers.wavelets,
         "non-local means": denoisers.non_local_means,
     }
+    denoise(np.zeros((32, 32)), 10)  # compiled off the clock
     rows, totals = [], dict.fromkeys(calls, 0.0)
     for sigma in (15, 25, 50):
         for name, call in calls.items():
@@ -47,7 +50,7 @@ def images_denoising(quick: bool = False) -> Evidence:
     gaps = [float(a) - float(b) for a, b in zip(ours, ksvd, strict=True)]
     share = totals["orthogonal, Wiener"] / totals["K-SVD"]
     return Evidence(
-        judge(min(gaps) >= -0.1, share <= 0.5),
+        judge(min(gaps) >= -0.1, min(gaps) >= -0.1 and share <= 0.5),
         f"Within {min(gaps):+.2f} to {max(gaps):+.2f} dB of K-SVD in {share:.2f} of its CPU time.",
         f"{len(images)} images of Set12, 8 x 8 patches; K-SVD: 256 atoms, 40,000 patches, 20 rounds; "
         "wavelets: BayesShrink, cycle-spun; non-local means: 7 x 7, distance 11, sigma known to all",

@@ -11,15 +11,11 @@ from numpy.typing import NDArray
 from altmin.images import inpaint, reconstruct
 from altmin_lab import faces as experiment
 from altmin_lab.faces import WHITENED, Learnt
-from altmin_lab.ledger import Evidence, claim, judge
+from altmin_lab.ledger import Evidence, Wrong, beside, claim, judge, needs
 from altmin_lab.pictures import Faces, data_folder, load_faces
 
 PAPER = "complete-dictionary-learning"
-MISSING = Evidence(
-    "cannot be run here",
-    "needs olivetti/orl_112x92.npz and yale/yale_64x64.npz in the folder ALTMIN_DATA",
-    "",
-)
+NEEDED = "olivetti/orl_112x92.npz or yale/yale_64x64.npz"
 KSVD = ("K-SVD, 35 atoms", "K-SVD, 10 atoms")
 
 
@@ -27,13 +23,22 @@ KSVD = ("K-SVD, 35 atoms", "K-SVD, 10 atoms")
     paper=PAPER,
     where="Figure 3",
     says="At 35 atoms a tile and the same time, Algorithm 3 reconstructs faces better than K-SVD and DCT.",
+    sentence="For fair comparison, we cap the runtime of all algorithms at 50 seconds. ... We use 35 atoms "
+    "corresponding a sparsity level of 35%. We see that our method achieves a much better reconstruction "
+    "than both KSVD and DCT.",
+    wrong=Wrong(
+        "the best of altmin's dictionaries takes the place of the paper's",
+        {"readings": ("orthogonal", "orthogonal, sparser")},
+    ),
+    literal=True,
+    data=True,
     together="faces",
 )
-def images_face_reconstruction(quick: bool = False) -> Evidence:
+def images_face_reconstruction(quick: bool = False, readings: tuple[str, ...] = WHITENED) -> Evidence:
     """PSNR of unseen faces from 10 and 35 atoms a tile, all dictionaries under one CPU cap."""
     problem = _problem(quick)
     if problem is None:
-        return MISSING
+        return needs(NEEDED)
     faces, learnt, setting = problem
     rows: list[dict[str, Any]] = [
         {"dictionary": name, "CPU s": round(one.seconds, 2)}
@@ -41,17 +46,18 @@ def images_face_reconstruction(quick: bool = False) -> Evidence:
         for name, one in learnt.items()
     ]
     at = {row["dictionary"]: float(row["PSNR, 35 atoms"]) for row in rows}
-    paper, ours = max(at[name] for name in WHITENED), at["orthogonal"]
+    paper, ours = max(at[name] for name in readings), at["orthogonal"]
     peers = {"DCT": at["DCT"], "K-SVD": max(at[name] for name in KSVD)}
     beaten = [name for name, value in peers.items() if paper > value]
     return Evidence(
         judge(paper > peers["DCT"], paper > peers["K-SVD"]),
-        f"The paper's preconditioned learning, best of three readings: {paper:.2f} dB, better than "
-        f"{' and '.join(beaten) or 'neither'} (DCT {peers['DCT']:.2f}, K-SVD {peers['K-SVD']:.2f}). Without "
-        f"the preconditioner, from a cosine start: {ours:.2f} dB in {learnt['orthogonal'].seconds:.1f} s.",
+        f"The paper's preconditioned learning, best of {len(readings)} readings: {paper:.2f} dB (Algorithm 3 "
+        f"as printed {at['Algorithm 3, as printed']:.2f}), better than {' and '.join(beaten) or 'neither'} "
+        f"(DCT {peers['DCT']:.2f}, K-SVD {peers['K-SVD']:.2f}). Without the preconditioner, from a cosine "
+        f"start: {ours:.2f} dB in {learnt['orthogonal'].seconds:.1f} s.",
         setting,
         {"whitened": paper, "orthogonal": ours, **peers},
-        {"reconstruction": rows},
+        beside({"PSNR, 35 atoms": (at["Algorithm 3, as printed"], ours)}) | {"reconstruction": rows},
         {
             "reconstructed faces": lambda: _draw_reconstructions(faces, learnt),
             "atoms": lambda: _draw_atoms(learnt),
@@ -64,13 +70,20 @@ def images_face_reconstruction(quick: bool = False) -> Evidence:
     where="Figure 1",
     says="With half of the pixels missing, OMP with Algorithm 3's dictionary fills faces in much better than "
     "with K-SVD's or DCT.",
+    sentence="We choose a random image and artificially corrupt 50% of the pixels. Reconstruction is done "
+    "via orthogonal matching pursuit, using the learned dictionaries. Here we use 35 atoms, which "
+    "corresponds to a sparsity level of 35%. ... We see the our method achieves a much better denoising "
+    "result than both KSVD and DCT.",
+    wrong=Wrong("cosines take the place of the paper's dictionary", {"readings": ("DCT",)}),
+    literal=True,
+    data=True,
     together="faces",
 )
-def images_face_inpainting(quick: bool = False) -> Evidence:
+def images_face_inpainting(quick: bool = False, readings: tuple[str, ...] = WHITENED) -> Evidence:
     """PSNR of unseen faces, half of the pixels missing: the paper's coder, and better ones."""
     problem = _problem(quick)
     if problem is None:
-        return MISSING
+        return needs(NEEDED)
     faces, learnt, setting = problem
     missing = experiment.missing_pixels(faces)
     rows = []
@@ -87,10 +100,10 @@ def images_face_inpainting(quick: bool = False) -> Evidence:
             row["linear MMSE"] = experiment.filling_quality(faces, one.atoms, missing, method="mmse", step=5)
         rows.append(row)
     at = {row["dictionary"]: float(row["masked OMP, 35 atoms"]) for row in rows}
-    paper, ksvd = max(at[name] for name in WHITENED), max(at[name] for name in KSVD)
+    paper, ksvd = max(at[name] for name in readings), max(at[name] for name in KSVD)
     ours = max(row.get("iterated threshold", 0.0) for row in rows if row["dictionary"] != "DCT")
-    literal_wins = _leads(rows, "holes as zeros, 35 atoms")
-    any_count_wins = _leads(rows, "masked OMP, 10 atoms", "masked OMP, 35 atoms")
+    literal_wins = _leads(rows, readings, "holes as zeros, 35 atoms")
+    any_count_wins = _leads(rows, readings, "masked OMP, 10 atoms", "masked OMP, 35 atoms")
     zeros = max(row["holes as zeros, 35 atoms"] for row in rows)
     pursuits = max(row[f"masked OMP, {L} atoms"] for row in rows for L in (10, 35))
     return Evidence(
@@ -100,18 +113,19 @@ def images_face_inpainting(quick: bool = False) -> Evidence:
         f"dictionary gets {pursuits:.2f}, orthogonal learning with iterated thresholds {ours:.2f}.",
         setting,
         {"whitened": paper, "DCT": at["DCT"], "K-SVD": ksvd, "orthogonal, iterated threshold": ours},
-        {"filling in": rows},
+        beside({"masked OMP, 35 atoms": (at["Algorithm 3, as printed"], at["orthogonal"])})
+        | {"filling in": rows},
         {"filled faces": lambda: _draw_filled(faces, learnt, missing)},
     )
 
 
-def _leads(rows: list[dict[str, Any]], *columns: str) -> bool:
+def _leads(rows: list[dict[str, Any]], readings: tuple[str, ...], *columns: str) -> bool:
     """Whether the best reading of the paper's method beats DCT and K-SVD, each at its best column."""
 
     def best(names: tuple[str, ...]) -> float:
         return max(row[column] for row in rows for column in columns if row["dictionary"] in names)
 
-    return best(WHITENED) > best(("DCT", *KSVD))
+    return best(readings) > best(("DCT", *KSVD))
 
 
 @cache
@@ -132,7 +146,7 @@ def _problem(quick: bool) -> tuple[Faces, dict[str, Learnt], str] | None:
 
 
 def _draw_reconstructions(faces: Faces, learnt: dict[str, Learnt]) -> Any:
-    shown = ("DCT", "K-SVD, 35 atoms", "Algorithm 2, Cholesky", "orthogonal")
+    shown = ("DCT", "K-SVD, 35 atoms", "Algorithm 3, as printed", "orthogonal")
 
     def pictures(face: NDArray[Any], _: int) -> dict[str, NDArray[Any]]:
         found = {"original": face}
@@ -181,7 +195,7 @@ def _draw_atoms(learnt: dict[str, Learnt]) -> Any:
 
     from altmin.plots import plot_dictionary
 
-    names = ("DCT", "orthogonal", "K-SVD, 35 atoms", "Algorithm 2, Cholesky")
+    names = ("DCT", "orthogonal", "K-SVD, 35 atoms", "Algorithm 3, as printed")
     figure, axes = plt.subplots(1, len(names), figsize=(3.2 * len(names), 3.5))
     for ax, name in zip(axes, names, strict=True):
         plot_dictionary(learnt[name].atoms, title=name, ax=ax)

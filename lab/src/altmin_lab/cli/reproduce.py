@@ -16,7 +16,13 @@ from altmin_lab.ledger import Claim
 from altmin_lab.ledger_page import write_ledger
 from altmin_lab.reproduce import choose, reproduce
 
-_COLOURS = {"holds": "green", "holds partly": "yellow", "does not hold": "red", "cannot be run here": "dim"}
+_COLOURS = {
+    "holds": "green",
+    "holds partly": "yellow",
+    "does not hold": "red",
+    "vacuous at these sizes": "blue",
+    "cannot be run here": "dim",
+}
 
 
 def reproduce_claims(out: Path, quick: bool, only: list[str], jobs: int | None) -> None:

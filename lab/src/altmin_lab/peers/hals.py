@@ -32,7 +32,9 @@ def update_rows(F, G, B, smallest):  # type: ignore[no-untyped-def] # numba
                 F[i, low + c] = max(F[i, low + c] + row[c] / G[i, i], smallest)
 
 
-def hals(X: NDArray[Any], start: NDArray[Any], n_iter: int) -> Iterator[NDArray[Any]]:
+def hals(
+    X: NDArray[Any], start: NDArray[Any], n_iter: int, *, signed: bool = False
+) -> Iterator[NDArray[Any]]:
     """Run HALS and give the components after each iteration.
 
     Parameters
@@ -43,18 +45,20 @@ def hals(X: NDArray[Any], start: NDArray[Any], n_iter: int) -> Iterator[NDArray[
         Components to start from; the weights start at their non-negative least squares by 10 sweeps.
     n_iter : int
         Iterations; each updates all weights, then all components.
+    signed : bool
+        Leave the components any sign, for data that have both.
 
     Yields
     ------
     ndarray of shape (n_components, n_features)
         The components.
     """
-    A = np.maximum(start, 1e-12).astype(np.float64)
+    A = np.array(start, dtype=np.float64) if signed else np.maximum(start, 1e-12).astype(np.float64)
     X = np.ascontiguousarray(X, dtype=np.float64)
     Z = np.full((len(A), len(X)), 1.0 / len(A))
     for _ in range(10):
         update_rows(Z, A @ A.T, A @ X.T, 0.0)
     for _ in range(n_iter):
         update_rows(Z, A @ A.T, A @ X.T, 1e-16)
-        update_rows(A, Z @ Z.T, Z @ X, 1e-16)
+        update_rows(A, Z @ Z.T, Z @ X, -np.inf if signed else 1e-16)
         yield A

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -67,18 +68,23 @@ def _sklearn_nmf(X: NDArray[Any], start: NDArray[Any], solver: str, chunk: int) 
         yield H
 
 
-def alternating_nnls(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Alternating non-negative least squares (Kim and Park 2008), each half solved to 1e-6."""
-    A = np.maximum(start, 0.0)
+def alternating_nnls(X: NDArray[Any], start: NDArray[Any], *, signed: bool = False) -> Iterator[NDArray[Any]]:
+    """Alternating non-negative least squares (Kim and Park 2008), each half solved to 1e-6.
+
+    With ``signed`` the components are free, and only the weights are non-negative.
+    """
+    A = start if signed else np.maximum(start, 0.0)
     while True:
         Z = nnls(A @ A.T, X @ A.T, tol=1e-6)
-        A = nnls(Z.T @ Z, X.T @ Z, tol=1e-6).T
+        A = np.linalg.lstsq(Z, X, rcond=None)[0] if signed else nnls(Z.T @ Z, X.T @ Z, tol=1e-6).T
         yield A
 
 
-def hals_chunks(X: NDArray[Any], start: NDArray[Any], chunk: int = 20) -> Iterator[NDArray[Any]]:
+def hals_chunks(
+    X: NDArray[Any], start: NDArray[Any], chunk: int = 20, *, signed: bool = False
+) -> Iterator[NDArray[Any]]:
     """HALS (Cichocki et al. 2007), compiled, some iterations at a time."""
-    steps = hals(X, start, 10**9)
+    steps = hals(X, start, 10**9, signed=signed)
     while True:
         for _ in range(chunk):
             A = next(steps)
@@ -112,3 +118,36 @@ def mini_batch(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
             model.partial_fit(X[order[low : low + size]], **first)
             first = {}
         yield model.components_
+
+
+def mcr_als(X: NDArray[Any], start: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """MCR-ALS of pyMCR with non-negative least squares for both factors."""
+    from pymcr.mcr import McrAR
+
+    logging.getLogger("pymcr").setLevel(logging.ERROR)  # it reports every end of an iteration
+    ST = np.maximum(start, 1e-12)
+    while True:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = McrAR(max_iter=1, tol_increase=np.inf, c_regr="NNLS", st_regr="NNLS")
+            model.fit(X, ST=ST)
+        ST = model.ST_
+        yield ST
+
+
+def gibbs_lda(X: NDArray[Any], start: NDArray[Any], chunk: int = 20) -> Iterator[NDArray[Any]]:
+    """LDA by collapsed Gibbs sampling, tomotopy's, on the data as counts of 300 words a document."""
+    import tomotopy
+
+    shares = np.maximum(X, 0.0) / np.maximum(X.sum(axis=1, keepdims=True), 1e-300)
+    counts = np.random.default_rng(0).multinomial(300, shares / shares.sum(axis=1, keepdims=True))
+    model = tomotopy.LDAModel(k=len(start), alpha=0.05, eta=0.01, seed=0)
+    for row in counts:
+        model.add_doc([str(j) for j in np.repeat(np.arange(len(row)), row)])
+    while True:
+        model.train(chunk, workers=1)
+        columns = np.array([int(word) for word in model.used_vocabs])
+        topics = np.zeros(start.shape)
+        for k in range(len(start)):
+            topics[k, columns] = model.get_topic_word_dist(k)
+        yield topics

@@ -46,6 +46,7 @@ from altmin.algorithms.dictionary.polish import (
     is_exact,
     is_loud,
     newton_step,
+    next_thresholds,
     polish,
     pursue,
     refine,
@@ -295,13 +296,14 @@ class Complete:
     # --- polish and candidates --------------------------------------------------------------------------
 
     def _to_polish(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
-        n = self.n_components
-        # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
-        # dense codes, corrected after one pass.
-        thresholds = np.full(n, 0.8) if self.threshold is None else np.full(n, np.inf)
         progress = Progress(change=state.progress.change)
         state = replace(state, phase="polish", progress=progress, search=replace(state.search, rotation=W))
-        return at(replace(state, thresholds=thresholds), W)
+        state = at(state, W)
+        if self.threshold is not None:
+            return replace(state, thresholds=next_thresholds(state, W, self.threshold))
+        # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
+        # dense codes, corrected after one pass.
+        return replace(state, thresholds=np.full(self.n_components, 0.8))
 
     def _polished(self, state: CompleteState, stats: Stats) -> CompleteState:
         state = polish(state, stats, self.threshold)

@@ -120,7 +120,7 @@ class GuardedSteps:
 
 def loss_of(stats: Stats, size: float | None = None) -> tuple[float, float]:
     """Mean square of the residual and its standard error, in units of ``size`` (a sum over the rows)."""
-    n = stats["n"]
+    n = max(stats["n"], 1e-300)  # rows of a batch may all have no weight
     error = float(np.sqrt(max(stats["rrrr"] / n - (stats["rr"] / n) ** 2, 0.0) / n))
     return (stats["rr"] / n, error) if size is None else (stats["rr"] / size, error * n / size)
 

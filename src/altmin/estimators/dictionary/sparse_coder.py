@@ -19,6 +19,7 @@ from altmin.estimators.sklearn_bridge import (
 )
 
 
+@fill_class
 class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     r"""Codes of samples for a dictionary that is given: :func:`altmin.omp` in a pipeline.
 
@@ -155,6 +156,3 @@ class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-fill_class(SparseCoder)

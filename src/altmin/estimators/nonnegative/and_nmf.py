@@ -282,6 +282,11 @@ class AND(ComponentsEstimator):
             schedule = self.threshold if isinstance(self.threshold, tuple) else (float(self.threshold), 1.0)
             if not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
                 raise ValueError(f"threshold={schedule}: a schedule is (start > 0, decay >= 1)")
+        if self.n_components > source.info.n_features:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {source.info.n_features} features of X: "
+                "components have to be linearly independent; ApproximateDictionaryLearning takes more"
+            )
         start = self._start(source)
         return AndNmf(
             n_components=self.n_components,
@@ -332,7 +337,8 @@ class AND(ComponentsEstimator):
             )
         self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
-        self.reconstruction_err_ = float(np.sqrt(state.residual))
+        if np.isfinite(state.residual):  # after a partial_fit of a few rows it isn't known yet
+            self.reconstruction_err_ = float(np.sqrt(state.residual))
         rows = np.arange(n_rows or 0)
         self.outlier_mask_ = np.isin(rows, [] if state.view.dropped is None else state.view.dropped)
         self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)

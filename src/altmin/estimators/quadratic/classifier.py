@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, Source, collect_rows, open_source
+from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
@@ -151,7 +151,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         fresh, machines = source, getattr(self, "_machines", ())
         if not machines:  # until there are enough rows, all of them are kept: the machine begins with those
             fresh = kept.source()
-        codes = np.concatenate([piece.y for piece in fresh.pieces]).astype(np.intp)
+        codes = np.concatenate([np.asarray(piece.y) for piece in fresh.pieces]).astype(np.intp)
         result, machines = self._find_directions(fresh, codes, len(labels), machines, once=True)
         source = kept.source()
         self._learn(source, np.asarray(source.pieces[0].y).astype(np.intp), labels, machines)
@@ -203,7 +203,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The scores.
         """
         check_is_fitted(self)
-        scores = self._map_rows(self._scores, X)
+        source = self._open(X, reset=False).require_replayable("decision_function")
+        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, limits=self._limits))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -310,7 +311,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
 
 def _weights(source: Source) -> NDArray[Any] | None:
-    parts = [piece.weight for piece in source.pieces if piece.weight is not None]
+    parts = [np.asarray(piece.weight) for piece in source.pieces if piece.weight is not None]
     return np.concatenate(parts) if parts else None
 
 

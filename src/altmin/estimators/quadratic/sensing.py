@@ -190,7 +190,8 @@ class RankOneSensing(RegressorMixin, Estimator):
             needed = "a pair (U, V)" if self.n_second_features_ else "one design X"
             raise ValueError(f"X: this model was fitted on {needed}, and predicts from the same")
         if is_pair(X):
-            return map_rows(self._block_values, self._open_pair(X, None, None, reset=False), self.n_jobs)
+            pair = self._open_pair(X, None, None, reset=False)
+            return map_rows(self._block_values, pair, self.n_jobs, limits=self._limits)
         return self._map_rows(self._block_values, X)
 
     def matrix(self) -> NDArray[Any]:
