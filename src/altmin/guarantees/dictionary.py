@@ -27,6 +27,7 @@ _ATOM = (
     "lines",
     "one_direction",
     "still",
+    "straight",
     "least_squares",
     "accurate",
 )
@@ -70,7 +71,7 @@ def tests(e: AtomsEvidence) -> list[Test]:
     theory = shown(*theorem_conditions(e.fit))
     if e.atoms is None:
         return theory
-    found = [*_use_tests(e), *_shape_tests(e), *_refit_tests(e)]
+    found = [*_use_tests(e), *_shape_tests(e)]
     unknown = np.zeros(len(e.atoms.theta), dtype=bool)
     for test in found:
         if test.allows is not None:
@@ -79,7 +80,7 @@ def tests(e: AtomsEvidence) -> list[Test]:
         "most atoms can be judged", "share unknown", float(unknown.mean()), at_most=1 / 3, id="judged",
         meaning="Where a third of the atoms can't be judged, the others may be mixtures of those.",
     )  # fmt: skip
-    return [*found, judged, *_whole_tests(e), *theory]
+    return [*found, *_refit_tests(e), judged, *_whole_tests(e), *theory]
 
 
 def _use_tests(e: AtomsEvidence) -> list[Test]:
@@ -130,6 +131,10 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
         each("early and late samples agree", "drift", a.drift, at_most=1.0, id="still",
              otherwise="contradicted", against="it moved between early and late samples",
              meaning="Angle between the atoms of early and late samples, over what noise explains."),
+        each("large and small codes agree", "bent", a.bent, at_most=1.0, id="straight",
+             otherwise="contradicted", against="large codes point elsewhere than small ones",
+             meaning="Angle between the directions of large and of small codes, over what noise explains: "
+             "where features saturate, samples aren't sums of atoms."),
         each("least squares agrees", "step", a.step - 2 * a.se, at_most=0.05, id="least_squares",
              otherwise="contradicted", against="least squares puts it elsewhere",
              meaning="Angle to the atom that least squares gives for the same codes, beyond noise; large "
@@ -225,7 +230,10 @@ DICTIONARY = Family(
     rule=rule,
     error=error,
     table=table,
-    assumptions=lambda e: ("Each sample is made of few atoms, chosen about independently of each other.",),
+    assumptions=lambda e: (
+        "Each sample is a sum of few atoms, chosen about independently of each other, and features are measured "
+        "on a linear scale.",
+    ),
     advice={
         "sparse": "atoms are used in most samples: no sparse dictionary can be confirmed",
         "on": "some atoms are too rare: more samples",
@@ -236,6 +244,7 @@ DICTIONARY = Family(
         "lines": "two atoms are mixed up: more samples, or another random_state",
         "one_direction": "some atoms stand for two: a larger n_components",
         "still": "the data changed on the way: fit early and late samples apart, or OnlineDictionaryLearning",
+        "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",
         "least_squares": "atoms don't fit their codes: CompleteDictionaryLearning needs no orthogonality",
         "accurate": "noise blurs the atoms: more samples",
         "judged": "too many atoms can't be judged: more samples",

@@ -48,6 +48,8 @@ class AtomFacts:
         Direction that samples with it leave over, over what other samples leave.
     drift : ndarray
         Angle between early and late samples' atoms, over what noise explains.
+    bent : ndarray
+        Angle between the atoms of large and of small codes, over what noise explains.
     step, se : ndarray
         Angle to the least-squares atom, and its standard error.
     left : float
@@ -74,6 +76,7 @@ class AtomFacts:
     line: Any
     second: Any
     drift: Any
+    bent: Any
     step: Any
     se: Any
     left: float
@@ -135,6 +138,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         line=lines.max(axis=1),
         second=_second_direction(S, rest, noise),
         drift=_drift(S, X, A, rounding),
+        bent=_bent(S, rest, A) if noise > 0 else np.zeros(k),
         step=step,
         se=se if noise > 0 else np.zeros(k),
         left=_left_over(Z, S),
@@ -308,6 +312,21 @@ def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
     apart = angles(first[seen], second[seen])
     found[seen] = apart / allowed[seen]
     return found
+
+
+def _bent(S: Array, rest: Array, A: Array) -> Array:
+    """Angle between the directions of an atom's large and small codes, over max(.02, 4 standard errors).
+
+    Where features saturate, large codes point elsewhere than small ones; noise of any kind doesn't do that.
+    """
+    size = np.abs(S)
+    middle = np.array([np.median(column[column > 0]) if column.any() else 0.0 for column in size.T])
+    parts = [np.where(size >= middle, S, 0.0), np.where(size < middle, S, 0.0)]
+    energy = [np.maximum(np.sum(part**2, axis=0), 1e-300) for part in parts]
+    moved = [A + (part.T @ rest) / total[:, None] for part, total in zip(parts, energy, strict=True)]
+    sigma2 = float(np.mean(rest**2)) * max(A.shape[1] - 1, 1)
+    allowed = np.maximum(0.02, 4 * np.sqrt(sigma2 * (1 / energy[0] + 1 / energy[1])))
+    return np.where(np.count_nonzero(parts[1], axis=0) >= 4, angles(moved[0], moved[1]) / allowed, np.nan)
 
 
 def _left_over(Z: Array, S: Array) -> float:

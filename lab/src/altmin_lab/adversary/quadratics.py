@@ -31,7 +31,7 @@ class Law:
     seen : callable or None
         From X to the features as they were measured.
     sound : bool
-        Whether the truth can be recovered in principle.
+        Whether there is a true (w, M) at all; terms that come on top of it are no excuse.
     exogenous : bool
         Whether features are exact and no hidden cause is at work.
     """
@@ -89,13 +89,13 @@ def _direction(law: Law) -> Array:
 def cubic(law: Law) -> None:
     """A cubic term."""
     u, level = _direction(law), between(law.rng, 0.05, 1.0)
-    law.target, law.sound = (lambda X, y: y + level * u**3), False
+    law.target = lambda X, y: y + level * u**3
 
 
 def absolute(law: Law) -> None:
     """A kink."""
     u, level = _direction(law), between(law.rng, 0.1, 1.0)
-    law.target, law.sound = (lambda X, y: y + level * np.abs(u)), False
+    law.target = lambda X, y: y + level * np.abs(u)
 
 
 def noisy_features(law: Law) -> None:
@@ -122,7 +122,6 @@ def low_rank_asked(law: Law) -> None:
     """A rank too low is asked for."""
     d = law.X.shape[1]
     law.M = low_rank(law.rng, d, min(law.rank + 1, d), 3)
-    law.sound = False
 
 
 def outlying_targets(law: Law) -> None:
@@ -166,7 +165,6 @@ def drift(law: Law) -> None:
     """The coefficients change from the first to the last row."""
     change = law.rng.uniform(0.1, 1.0) * law.rng.standard_normal(law.X.shape[1])
     law.target = lambda X, y: y + np.linspace(-1, 1, len(y)) * (X @ change)
-    law.sound = False
 
 
 def heteroscedastic(law: Law) -> None:
@@ -185,14 +183,12 @@ def saturating(law: Law) -> None:
     """Targets saturate."""
     level = law.rng.uniform(0.2, 1.0)
     law.target = lambda X, y: np.tanh(level * y / y.std()) * y.std() / level
-    law.sound = False
 
 
 def three_way(law: Law) -> None:
     """An interaction of three features."""
     level = between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * X[:, 0] * X[:, 1] * X[:, 2]
-    law.sound = False
 
 
 def two_populations(law: Law) -> None:
@@ -200,20 +196,18 @@ def two_populations(law: Law) -> None:
     other = low_rank(law.rng, law.X.shape[1], law.rank)
     share = law.rng.uniform(0.05, 0.4)
     law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, quadratic(X, other), y)
-    law.sound = False
 
 
 def periodic(law: Law) -> None:
     """A wave."""
     u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(1, 4)
-    law.target, law.sound = (lambda X, y: y + level * np.sin(speed * u)), False
+    law.target = lambda X, y: y + level * np.sin(speed * u)
 
 
 def clipped(law: Law) -> None:
     """Targets are cut at a level."""
     q = law.rng.uniform(0.6, 0.97)
     law.target = lambda X, y: np.minimum(y, np.quantile(y, q))
-    law.sound = False
 
 
 def heavy_noise(law: Law) -> None:
