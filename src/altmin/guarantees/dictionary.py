@@ -231,8 +231,8 @@ DICTIONARY = Family(
     error=error,
     table=table,
     assumptions=lambda e: (
-        "Each sample is a sum of few atoms, chosen about independently of each other, and features are measured "
-        "on a linear scale.",
+        "Each sample is a sum of few atoms, chosen about independently of each other.",
+        "Features are measured on a linear scale.",
     ),
     advice={
         "sparse": "atoms are used in most samples: no sparse dictionary can be confirmed",
