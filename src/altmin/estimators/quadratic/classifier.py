@@ -187,7 +187,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         if self._streams:
             scores = collect_rows(self._scores, source, self.n_jobs)
             codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
-            return judge(SWEPT, _share_left(scores, codes, len(self.classes_)))
+            left = _share_left(scores, codes, len(self.classes_))
+            return judge(SWEPT, left, effort="full" if full else "cheap")
         mine = collect_rows(self._scores, source, self.n_jobs)
         codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
         found = self._evidence(mine, codes)

@@ -270,7 +270,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if isinstance(self._state, SparseState):
-            return judge(SWEPT, mean_square_left(source, self._block_values))
+            left = mean_square_left(source, self._block_values)
+            return judge(SWEPT, left, effort="full" if full else "cheap")
         algorithm = self._algorithm(source)
         fitted = (algorithm, self._state, self._model, source, self._losses)
         if not full:
