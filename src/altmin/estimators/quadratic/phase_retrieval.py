@@ -274,7 +274,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             raise ValueError("X: the rows of fit were complex and these are real, or the other way round")
         return source
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         loss = mean_square_left(source, self._block_values, centred=False)
         found = SensingEvidence(n_rows=float(source.n_rows), loss=loss, **self._facts)
         if not full:
