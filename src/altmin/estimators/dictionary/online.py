@@ -28,7 +28,7 @@ _HISTORY = 1000
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
-    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations a sample.
+    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations per sample.
 
     .. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}
 
@@ -65,7 +65,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     n_iter_ : int
         Blocks so far, those of a search counted as one.
     history_ : list of dict
-        One row a block, of the last thousand.
+        One row per block, the last thousand of them.
     guarantee_ : GuaranteeReport
         Whether these are the true atoms of the last rows.
 
@@ -74,7 +74,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     **Guarantee.** Theorem 3, by blocks; the verdict is that of the last search, at best 'recovered'.
     Without drift and with noise the error falls as one over the square root of the samples seen.
 
-    **Cost.** O(n_features^2) operations a sample, as the factorisations are shared by a block. Memory: a
+    **Cost.** O(n_features^2) operations per sample, as the factorisations are shared by a block. Memory: a
     few n_features^2 and one block of ``batch_size`` rows (``start_size`` rows during a search), whatever the
     length of the stream.
 
