@@ -47,7 +47,6 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
-from altmin.algorithms.dictionary.candidates import Candidate, Progress, Search
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
     at,
@@ -71,6 +70,9 @@ from altmin.algorithms.dictionary.posterior import (
 )
 from altmin.algorithms.dictionary.starts import (
     PORTFOLIO,
+    Candidate,
+    Progress,
+    Search,
     agree,
     contrast_map,
     distinct_directions,
