@@ -286,7 +286,8 @@ def combine(left: Stats, right: Stats) -> Stats:
     """Combine the contributions of two neighbouring runs of blocks (left one first).
 
     Arrays and numbers are added, leaves with a ``combine`` method combine themselves, tuples and
-    dicts entry by entry. Arrays of ``left`` are added into: the engine owns what a map returned.
+    dicts entry by entry; two Nones are None. Arrays of ``left`` are added into: the engine owns what
+    a map returned.
     """
     if isinstance(left, np.ndarray) and left.flags.writeable and left.shape == np.shape(right):
         left += right
@@ -297,4 +298,4 @@ def combine(left: Stats, right: Stats) -> Stats:
         return {key: combine(value, right[key]) for key, value in left.items()}
     if hasattr(left, "combine"):
         return left.combine(right)
-    return left + right
+    return None if left is None else left + right

@@ -80,7 +80,7 @@ def test_threads_and_verbosity_are_no_other_problem(tmp_path, capsys):
 @pytest.mark.parametrize("change", ["data", "parameter"])
 def test_another_problem_is_refused(tmp_path, change):
     model(tmp_path, max_iter=3).fit(PROBLEM.X)
-    with pytest.raises(CheckpointError, match="another problem"):
+    with pytest.raises(CheckpointError, match={"data": "other rows", "parameter": "another problem"}[change]):
         if change == "data":
             model(tmp_path, max_iter=3).fit(PROBLEM.X + 1.0)
         else:
@@ -120,4 +120,4 @@ def test_a_flipped_bit_is_noticed(tmp_path, seed):
 def test_a_half_written_checkpoint_of_a_killed_fit_is_cleared_away(tmp_path):
     (tmp_path / ".checkpoint-0.altmin.123.tmp").write_bytes(b"half")
     model(tmp_path, max_iter=3).fit(PROBLEM.X)
-    assert not list(tmp_path.glob(".*"))
+    assert not list(tmp_path.glob(".*.tmp"))

@@ -5,6 +5,7 @@ import pytest
 
 from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning, OrthogonalDictionaryLearning
 from altmin.datasets import make_sparse_dictionary
+from altmin.metrics import atom_error
 
 PROBLEM = make_sparse_dictionary(1200, 6, density=0.2, orthogonal=True, random_state=0)
 MODELS = [
@@ -76,3 +77,17 @@ def test_a_stream_that_changes_width_is_refused():
     blocks = [PROBLEM.X[:500], PROBLEM.X[:500, :4]]
     with pytest.raises(ValueError, match="features"):
         OnlineDictionaryLearning(batch_size=200, start_size=400).fit(iter(blocks))
+
+
+@pytest.mark.parametrize("threshold", [0.05, 0.3])
+def test_a_threshold_that_is_given_is_the_threshold_of_the_codes(threshold):
+    """In units of the data: codes of unit atoms below it are zero, in the fit and in transform."""
+    problem = make_sparse_dictionary(2000, 12, density=0.2, random_state=0)
+    model = CompleteDictionaryLearning(threshold=threshold, random_state=0).fit(problem.X)
+    np.testing.assert_allclose(model.thresholds_, threshold)
+    codes = model.transform(problem.X)
+    magnitudes = np.abs(codes[codes != 0])
+    assert magnitudes.min() >= threshold
+    assert atom_error(model.components_, problem.components) < 0.02
+    linear = np.abs(problem.X @ np.linalg.pinv(model.components_))
+    np.testing.assert_array_equal(codes != 0, linear >= threshold)

@@ -73,7 +73,7 @@ def test_batches_are_read_once_though_rounds_look_again(tmp_path, reads):
     assert model.n_iter_ == 6
     counts = np.zeros(30_000, int)
     for start, stop in reads:
-        counts[start:stop] += stop - start > 100  # single rows are samples for the fingerprint
+        counts[start:stop] += stop - start > 100  # single rows are samples
     assert counts.min() >= 1
     assert counts.mean() <= 1.5  # a pass, and what was fetched for a batch that did not come
 

@@ -175,7 +175,7 @@ def test_errors_in_a_map_reach_the_caller(n_jobs):
 
 def test_nan_is_read_as_a_hole_only_where_a_round_says_so_and_inf_never():
     from altmin.contract import Block
-    from altmin.engine.finite import check_finite
+    from altmin.engine.checks import check_finite
 
     X = np.ones((3, 2))
     X[1, 0] = np.nan

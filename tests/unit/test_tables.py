@@ -73,7 +73,7 @@ def test_every_format_reads_the_same_rows(tmp_path, write):
         np.testing.assert_array_equal(source.read(start, stop).X, X[start:stop])
     ids = np.array([0, 1, 2, 40, 41, 600, 699])
     np.testing.assert_array_equal(source.take(ids).X, X[ids])
-    assert source.fingerprint() == open_source(X).fingerprint()
+    assert source.info == open_source(X).info
 
 
 def test_a_sparse_npz_stays_sparse(tmp_path):
@@ -95,7 +95,7 @@ def test_sparse_pieces_are_read_one_by_one(tmp_path):
     ids = np.array([0, 1, 99, 100, 555, 699])
     assert (source.take(ids).X != S[ids]).nnz == 0
     assert len(SparseRows._held) <= 2
-    assert source.fingerprint() == open_source(S).fingerprint()
+    assert source.info == open_source(S).info
     options = {"max_iter": 4, "init": np.eye(3, 5) + 0.1}
     there, here = AND(3, **options).fit(tmp_path), AND(3, **options).fit(S)
     np.testing.assert_array_equal(there.components_, here.components_)

@@ -2,7 +2,8 @@
 
 A checkpoint is the frozen state plus what the loop itself counts (rounds, iterations, history,
 position in the data). Resuming from it gives the same bits as never having stopped, because rounds
-are pure. It belongs to a *problem*: the algorithm's parameters, the grid, the data's fingerprint.
+are pure. It belongs to a *problem*, the algorithm's parameters, the grid and the shape of the data, and
+to the rows that the run had read, whose digest it holds. A folder serves one fit at a time.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from altmin.contract import record
 from altmin.engine.columns import IN_MEMORY_BYTES, Column, ColumnWriter
 from altmin.io.container import ContainerError, read_container, write_container
 from altmin.io.records import flatten
+
+try:
+    import fcntl
+except ImportError:  # Windows: two fits in one folder are not noticed there
+    fcntl = None  # type: ignore[assignment]
 
 _SHARE = 0.05  # of the time of a fit may go into writing checkpoints
 _PART_BYTES = 8 << 20  # of a column in one file: what is in memory while it is written or read
@@ -44,12 +50,14 @@ class Saved:
     history: tuple[dict[str, Any], ...]
     columns: dict[str, int]
     seed: int
+    n_rows: int = 0  # of the data have been looked at, from the first one of the fit on
+    digest: str = ""  # of those rows
 
 
-def problem_key(algorithm: Any, block_rows: int, fingerprint: str, seed: int | None) -> str:
-    """Digest of everything that decides the bits of a run but for the number of iterations."""
+def problem_key(algorithm: Any, block_rows: int, shape: str, seed: int | None) -> str:
+    """Digest of what decides the bits of a run but for the rows and the number of iterations."""
     structure, arrays = flatten(algorithm)
-    digest = hashlib.sha256(json.dumps([structure, block_rows, fingerprint, seed]).encode())
+    digest = hashlib.sha256(json.dumps([structure, block_rows, shape, seed]).encode())
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
@@ -73,12 +81,17 @@ class Checkpoint:
         self.key = key
         self._in_memory = in_memory
         self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = _locked(self.folder)
         for unfinished in self.folder.glob(".*.altmin.*.tmp"):  # of a fit that was killed while it wrote
             unfinished.unlink(missing_ok=True)
         self._columns: dict[str, Any] = {}
         self._versions: dict[str, int] = {}
         self._turn = 0
         self._due = 0.0
+
+    def close(self) -> None:
+        """Let other fits use the folder."""
+        self._lock.close()
 
     def load(self) -> tuple[Saved, dict[str, Column]] | None:
         """The newest sound checkpoint with its columns, or None where there is none."""
@@ -179,6 +192,21 @@ class Checkpoint:
 
     def _column_path(self, name: str, version: int, part: int) -> Path:
         return self.folder / f"column-{name}-{version}-{part}.altmin"
+
+
+def _locked(folder: Path) -> Any:
+    """The folder's lock file, held until it is closed; the system releases that of a process that died."""
+    file = (folder / ".lock").open("ab")
+    if fcntl is not None:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            file.close()
+            raise CheckpointError(
+                f"checkpoint={str(folder)!r} is in use by another fit: give each fit a folder of its own, "
+                "or wait until that one has ended"
+            ) from error
+    return file
 
 
 def _kind(rows: np.ndarray) -> tuple[np.dtype[Any], tuple[int, ...]]:

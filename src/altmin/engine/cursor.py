@@ -9,7 +9,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.contract import All, Block, Next, Round, Same, Take
+from altmin.contract import All, Block, Max, Next, Round, Same, Take
 from altmin.engine.columns import IN_MEMORY_BYTES, Column
 from altmin.engine.plan import BESIDE_FILES_BYTES, KEPT_BYTES
 from altmin.engine.read_ahead import ReadAhead, Span, spans
@@ -20,11 +20,16 @@ class Cursor:
     """Where a run stands in its data, and the blocks of each round.
 
     Rows of files are fetched ahead once :meth:`read_ahead` was called; until then they are read as asked for.
+    ``checked`` is the end of the rows that have been looked at for NaN, and whose ``digest`` was taken.
     """
 
     def __init__(self, source: AnySource, block_rows: int, seed: int, position: int = 0) -> None:
         self.source, self.block_rows, self.seed = source, block_rows, seed
-        self.position = self._checked = self.seen = position
+        self.position = self.checked = self.seen = position
+        self.begin = position
+        self.digest = np.zeros(1, np.uint64)
+        self.largest = np.zeros(2)
+        self.sampled = False
         self.epoch = 0
         self.batch = (position, position)
         self.kept: Table | None = None
@@ -73,17 +78,28 @@ class Cursor:
             case All():
                 return self.source.info.n_rows or 0
 
-    def needs_check(self, block: Block) -> bool:
-        """Whether these rows have not been checked for NaN yet."""
-        return block.ids is not None or self.unchecked(block.start + block.n_rows)
+    def finished(self, step: Round, digest: NDArray[np.uint64] | None, largest: Max | None) -> None:
+        """The round has read its rows without an error.
 
-    def finished(self, step: Round) -> None:
-        """The round has read its rows without an error."""
+        Parameters
+        ----------
+        step : Round
+            The round.
+        digest : ndarray or None
+            Digest of the rows that had not been read before.
+        largest : Max or None
+            Their largest magnitudes, of X and of y.
+        """
         if step.needs_data and isinstance(step.rows, All):
-            self._checked = self._n_rows()
-        if isinstance(step.rows, Next) and step.needs_data:  # batches follow each other from row 0 on
-            self._checked = max(self._checked, self.batch[1])
-        self.seen = max(self.seen, self._checked, self.position)
+            self.checked = self._n_rows()
+        if isinstance(step.rows, Next) and step.needs_data:  # batches follow each other from the first row on
+            self.checked = max(self.checked, self.batch[1])
+        self.sampled |= isinstance(step.rows, Take)
+        if digest is not None:
+            self.digest = self.digest + digest
+        if largest is not None:
+            self.largest = np.maximum(self.largest, largest.value)
+        self.seen = max(self.seen, self.checked, self.position)
         self._before = (self.position, self.epoch, self.batch)
 
     @property
@@ -94,10 +110,6 @@ class Cursor:
     def height(self, step: Round) -> int:
         """Rows of the blocks of a round."""
         return self.block_rows if step.needs_data else self.tallest
-
-    def unchecked(self, stop: int) -> bool:
-        """Whether rows before ``stop`` have not been checked for NaN yet."""
-        return stop > self._checked
 
     def span(self, step: Round) -> tuple[int, int]:
         """First row and end of the rows of a round; a Next round moves on."""

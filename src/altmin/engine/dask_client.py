@@ -55,7 +55,9 @@ def active_client() -> Any:
 @functools.cache
 def one_blas_thread() -> Any:
     """Once in a worker, and never undone: the limit is process-wide, so tasks must not toggle it."""
-    return one_thread()
+    forever = one_thread()
+    forever.__enter__()
+    return forever
 
 
 def aligned(tree: Any) -> Any:

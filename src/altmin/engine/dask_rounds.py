@@ -14,6 +14,7 @@ import copy
 import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, wait
+from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -22,7 +23,8 @@ from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_client import aligned, one_blas_thread
-from altmin.engine.finite import check_finite
+from altmin.engine.dask_watch import ClusterError, ClusterWatch
+from altmin.engine.first_look import FirstLook
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
@@ -62,6 +64,7 @@ class DaskRounds:
     def __init__(self, plan: Plan, cursor: Cursor, source: Source, client: Any, local: LocalRounds) -> None:
         self._plan, self._cursor, self._source, self._client = plan, cursor, source, client
         self._local = local
+        self.look = FirstLook()
         # Fixed for the run: columns are kept by group, and a lost worker must not move their bounds.
         self._n_workers = max(len(client.scheduler_info(n_workers=-1)["workers"]), 1)
         self._parts: dict[tuple[int, int], Any] = {}
@@ -106,11 +109,13 @@ class DaskRounds:
         def attempt() -> tuple[Stats, Columns]:
             return self._attempt(algorithm, state, step, span, number, watch)
 
-        stats, written = self._surviving(attempt, watch)
+        sums, written = self._surviving(attempt, watch)
         if written:
             self._columns = {**self._columns, **written}
             self._remember(algorithm, state, step, number)
-        self._cursor.finished(step)
+        stats, digest, largest = sums or (None, None, None)
+        self._cursor.finished(step, digest, largest)
+        self.look.check_largest(self._cursor.largest, self._source.dtype)
         return stats
 
     def _surviving(self, action: Callable[[], T], watch: Watch) -> T:
@@ -120,9 +125,12 @@ class DaskRounds:
                 if attempt:
                     self._rebuild_columns(watch)
                 return action()
-            except _losses():
+            except _losses() as loss:
                 if attempt == _RETRIES:
-                    raise
+                    raise ClusterError(
+                        f"workers of the Dask cluster were lost {_RETRIES + 1} times in one round; they may "
+                        f"have too little memory ({loss!r})"
+                    ) from loss
                 self._parts.clear()
                 time.sleep(_POLL_SECONDS * (attempt + 1))
         raise AssertionError("unreachable")
@@ -158,7 +166,7 @@ class DaskRounds:
         # broadcast to a worker that has just died never ends.
         with _large_graphs():
             shared = client.submit(_together, algorithm, state, step, pure=False)
-        check = self._cursor.unchecked(span[1])
+        look = replace(self.look, checked=self._cursor.checked)
         groups = self._groups(*span)
         tasks = []
         for low, high in groups:
@@ -168,7 +176,7 @@ class DaskRounds:
             height = self._cursor.height(step)
             place = (low, (low - span[0]) // height, height)
             work = reduce_group if step.writes else sum_group
-            tasks.append(client.submit(work, shared, data, columns, place, key, check, pure=False))
+            tasks.append(client.submit(work, shared, data, columns, place, key, look, pure=False))
         sums = [client.submit(_first, task, pure=False) for task in tasks] if step.writes else tasks
         joined = self._joined(sums)
         tree = Tree()
@@ -204,7 +212,8 @@ class DaskRounds:
             if any(future.status == "cancelled" for future in futures):
                 raise CancelledError
 
-        return list(self._finish(self._client.gather(futures, asynchronous=True), check))
+        keys = [future.key for future in futures]
+        return list(self._finish(self._client.gather(futures, asynchronous=True), check, keys))
 
     def _send(self, data: Any) -> Any:
         """Data to some worker; a future."""
@@ -214,14 +223,16 @@ class DaskRounds:
             if time.monotonic() - begun > _SENDING_SECONDS:  # to one that died meanwhile: it never ends
                 raise CancelledError
 
-        return self._finish(self._client.scatter(data, hash=False, asynchronous=True), check)
+        return self._finish(self._client.scatter(data, hash=False, asynchronous=True), check, [])
 
-    def _finish(self, call: Any, check: Callable[[], None]) -> Any:
+    def _finish(self, call: Any, check: Callable[[], None], keys: list[str]) -> Any:
         """Result of an asynchronous call; ``check`` is run while it takes its time, and may raise."""
         coming = asyncio.run_coroutine_threadsafe(call, self._client.loop.asyncio_loop)
+        watch = ClusterWatch(self._client)
         try:
             while not coming.done():
                 check()
+                watch.look(keys)
                 wait([coming], timeout=_POLL_SECONDS)
             return coming.result()
         finally:
@@ -251,7 +262,7 @@ def reduce_group(
     columns: dict[str, np.ndarray],
     place: tuple[int, int, int],
     key: tuple[int, int],
-    check: bool,
+    look: FirstLook,
 ) -> tuple[list[tuple[int, Stats]], dict[str, np.ndarray]]:
     """What a worker does: map the blocks of its rows, combine them as the driver would.
 
@@ -267,8 +278,8 @@ def reduce_group(
         Where on the grid these rows are.
     key : (seed, round number)
         Randomness of the blocks.
-    check : bool
-        Whether to look for NaN and Inf.
+    look : FirstLook
+        What to do with rows that no round has read before.
 
     Returns
     -------
@@ -292,14 +303,10 @@ def reduce_group(
         block = Block(
             first + index, start + low, part.X, part.y, part.weight, part.second, columns=found, key=key
         )
-        if check and data is not None:
-            check_finite(block, step.holes)
-        result = step.map(algorithm, state, block)
-        if step.writes:
-            result, parts = result
-            for name, value in parts.items():
-                written[name].append(value)
-        tree.push(result)
+        sums, parts = look.map(algorithm, state, step, block)
+        for name, value in parts.items():
+            written[name].append(value)
+        tree.push(sums)
     return tree.levels, {name: np.concatenate(parts) for name, parts in written.items()}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Info
+from altmin.engine.checks import check_table, check_weights
 from altmin.engine.dask_client import active_client, one_blas_thread
 from altmin.engine.sources import Source, SourceError, Table, clean_rows, float_dtype
 
@@ -94,12 +95,17 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
     if isinstance(X, list | tuple):
         X, *brought = _from_delayed(X)
         y, weight = (*brought, *(y, weight)[len(brought) :])
-    if X.ndim != 2:
-        raise SourceError(f"X: the dask array has {X.ndim} dimension(s); 2 are needed")
-    if math.isnan(X.shape[0]):
+    if X.ndim == 2 and math.isnan(X.shape[0]):
         X = X.compute_chunk_sizes()
+    check_table(X)
     if X.shape[0] == 0:
         raise SourceError("X: the dask array has 0 sample(s); at least one is needed")
+
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise SourceError("X is made of masked arrays: their masks would be forgotten; fill the holes first")
+    for name, part in (("y", y), ("sample_weight", weight)):
+        if part is not None and np.shape(part)[:1] != X.shape[:1]:
+            raise SourceError(f"{name} has {np.shape(part)[:1]} rows, X has {X.shape[0]}: they must agree")
 
     def lazy(part: Any) -> Any:
         if part is None or hasattr(part, "dask"):
@@ -107,7 +113,10 @@ def open_dask(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> 
         part = np.asarray(part)
         return da.from_array(part, chunks=(X.chunks[0], *part.shape[1:]))
 
-    return DaskSource(Table(X, lazy(y), lazy(weight), lazy(second)))
+    table = Table(X, lazy(y), lazy(weight), lazy(second))
+    check_table(*vars(table).values())
+    check_weights(None if table.weight is None else np.asarray(table.weight))
+    return DaskSource(table)
 
 
 def map_dask(call: Callable[[Block], Any], source: Source) -> Any:

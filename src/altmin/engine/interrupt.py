@@ -24,8 +24,9 @@ class InterruptFlag:
 
     def __enter__(self) -> InterruptFlag:
         if threading.current_thread() is threading.main_thread():
-            self._previous = signal.getsignal(signal.SIGINT)
-            if self._previous is not None:
+            found = signal.getsignal(signal.SIGINT)
+            if found not in (None, signal.SIG_IGN):  # who ignores Ctrl-C wants to go on
+                self._previous = found
                 signal.signal(signal.SIGINT, self._handle)
         return self
 
@@ -42,6 +43,8 @@ class InterruptFlag:
             raise Stopped
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self._previous not in (signal.default_int_handler, signal.SIG_DFL):
+            self._previous(number, frame)  # the caller's own handler hears of it too
         if self.raised:
             raise KeyboardInterrupt
         self.raised = True

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 from altmin.contract import Algorithm, Block, Round, State, Stats
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
-from altmin.engine.finite import check_finite
+from altmin.engine.first_look import FirstLook
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree, map_in_order
 
@@ -34,6 +35,7 @@ class LocalRounds:
 
     def __init__(self, plan: Plan, cursor: Cursor, stack: ExitStack) -> None:
         self.columns: dict[str, Column] = {}
+        self.look = FirstLook()
         self._plan, self._cursor = plan, cursor
         self._pool: ThreadPoolExecutor | None = None
         if plan.n_threads > 1:
@@ -42,12 +44,10 @@ class LocalRounds:
 
     def reduce(self, algorithm: Algorithm, state: State, step: Round, number: int, watch: Watch) -> Stats:
         """Statistics of a round: map over its blocks, combine, keep the columns that it writes."""
-        check = self._cursor.needs_check
+        look = replace(self.look, checked=self._cursor.checked)
 
         def call(block: Block) -> Any:
-            if block.X is not None and check(block):
-                check_finite(block, step.holes)
-            return step.map(algorithm, state, block)
+            return look.map(algorithm, state, step, block)
 
         tree = Tree()
         n_rows = self._cursor.rows_of(step)
@@ -56,11 +56,13 @@ class LocalRounds:
         blocks = self._cursor.blocks(step, self.columns, number)
         for block, result in map_in_order(call, blocks, self._pool, self._plan.in_flight):
             watch((block.index + 1) / total)
+            sums, written = result
             if writer:
-                result, parts = result
-                writer.write(parts)
-            tree.push(result)
+                writer.write(written)
+            tree.push(sums)
         if writer:
             self.columns = {**self.columns, **writer.result()}
-        self._cursor.finished(step)
-        return tree.result()
+        stats, digest, largest = tree.result() or (None, None, None)
+        self._cursor.finished(step, digest, largest)
+        self.look.check_largest(self._cursor.largest, self._cursor.source.dtype)
+        return stats

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
+from altmin.engine.checks import Range, check_finite, largest_values
 from altmin.engine.dask_source import collect_dask, map_dask
-from altmin.engine.finite import check_finite
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
 from altmin.engine.reduce import map_in_order
@@ -21,7 +21,11 @@ from altmin.engine.threads import one_thread
 
 
 def map_rows(
-    call: Callable[[Block], Any], source: AnySource, n_jobs: int | None = None, holes: bool = False
+    call: Callable[[Block], Any],
+    source: AnySource,
+    n_jobs: int | None = None,
+    holes: bool = False,
+    limits: Range | None = None,
 ) -> Any:
     """Results of ``call`` for new data: an array, a generator for a stream, a lazy array for Dask.
 
@@ -35,6 +39,8 @@ def map_rows(
         Threads.
     holes : bool
         Whether NaN in X is allowed.
+    limits : (float, float) or None
+        Magnitudes of which ``call`` can make finite numbers; None: nearly all.
 
     Returns
     -------
@@ -42,11 +48,11 @@ def map_rows(
         As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
     if not source.replayable:
-        return _results(_checked(call, holes), source, make_plan(source.info, n_jobs))
+        return _results(_checked(call, holes, limits), source, make_plan(source.info, n_jobs))
     table = source.require_replayable("a table of results")
     if source.on_workers:
-        return map_dask(_checked(call, holes), table)
-    return collect_rows(call, table, n_jobs, holes=holes)
+        return map_dask(_checked(call, holes, limits), table)
+    return collect_rows(call, table, n_jobs, holes=holes, limits=limits)
 
 
 def collect_rows(
@@ -55,6 +61,7 @@ def collect_rows(
     n_jobs: int | None = None,
     n_rows: int | None = None,
     holes: bool = False,
+    limits: Range | None = None,
 ) -> Any:
     """Results of ``call`` for the blocks of the grid, stacked here: codes of the rows of a fit.
 
@@ -70,13 +77,15 @@ def collect_rows(
         The first so many rows alone; None is all of them.
     holes : bool
         Whether NaN in X is allowed.
+    limits : (float, float) or None
+        As in :func:`map_rows`.
 
     Returns
     -------
     ndarray or csr_array
         The same bits wherever the rows were.
     """
-    plan, call = make_plan(source.info, n_jobs), _checked(call, holes)
+    plan, call = make_plan(source.info, n_jobs), _checked(call, holes, limits)
     n_rows = source.n_rows if n_rows is None else min(n_rows, source.n_rows)
     if source.on_workers:
         with one_thread():
@@ -86,9 +95,10 @@ def collect_rows(
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _checked(call: Callable[[Block], Any], holes: bool) -> Callable[[Block], Any]:
+def _checked(call: Callable[[Block], Any], holes: bool, limits: Range | None) -> Callable[[Block], Any]:
     def checked(block: Block) -> Any:
         check_finite(block, holes)
+        largest_values(block, limits)
         return call(block)
 
     return checked

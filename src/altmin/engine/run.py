@@ -10,16 +10,19 @@ from __future__ import annotations
 import math
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from altmin.contract import Algorithm, Done, Round, Same, State, Stats
+from altmin.contract import Algorithm, All, Block, Done, Next, Round, Rows, Same, State, Stats
 from altmin.engine.backends import choose_backend
-from altmin.engine.checkpoint import Checkpoint, Saved, problem_key
+from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved, problem_key
+from altmin.engine.checks import Range
 from altmin.engine.cursor import Cursor
+from altmin.engine.dask_watch import ClusterError
+from altmin.engine.first_look import FirstLook
 from altmin.engine.interrupt import InterruptFlag, Stopped
 from altmin.engine.outcome import Outcome, make_outcome
 from altmin.engine.plan import Plan, make_plan
@@ -35,6 +38,8 @@ class Settings:
     Without ``max_iter`` the algorithm or the end of the data ends the fit. ``tol`` stops a fit whose
     ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
     Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
+    Data of other magnitudes than ``limits``, or whose squares leave the range of their dtype, are refused;
+    None: the algorithm works at nearly any scale.
     """
 
     max_iter: int | None = 100
@@ -45,6 +50,7 @@ class Settings:
     progress: Progress = field(default_factory=Silent)
     seed: int | None = None
     begin: int = 0
+    limits: Range | None = None
 
 
 @dataclass(frozen=True)
@@ -112,12 +118,13 @@ class _Run:
             stack.enter_context(one_thread())
             stack.enter_context(self.flag)
             self.rounds = choose_backend(self.plan, self.cursor, self.source, stack)
+            self.rounds.look = FirstLook(limits=self.settings.limits)
             self.source.watch = self.flag.check
-            self._open_checkpoint()
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
+            self._open_checkpoint(stack)
             done = self._iterate()
-            if self.checkpoint and self._resumable(self.algorithm.next_round(self.state)):
-                self.checkpoint.write(self._saved(), self.rounds.columns)
+            if self.checkpoint:
+                self._write_checkpoint(self.algorithm.next_round(self.state))
             self.state = self.algorithm.finish(self.state)
             while not isinstance(closing := self.algorithm.next_round(self.state), Done):
                 stats = self._reduce(closing, interruptible=False)
@@ -130,13 +137,11 @@ class _Run:
     def _iterate(self) -> Done:
         """Rounds until the algorithm, the stopping rule, the data or the user ends them."""
         while True:
-            step = self.algorithm.next_round(self.state)
+            step = self._next_step()
             if isinstance(step, Done):
                 return step
-            if self.settings.max_iter is not None and self.n_iter >= self.settings.max_iter:
-                return Done("max_iter")
-            if self.checkpoint and self.checkpoint.due and self.n_rounds and self._resumable(step):
-                self.checkpoint.write(self._saved(), self.rounds.columns)
+            if self.checkpoint and self.checkpoint.due and self.n_rounds:
+                self._write_checkpoint(step)
             try:
                 stats = self._reduce(step, interruptible=True)
             except Stopped:
@@ -154,12 +159,30 @@ class _Run:
             if ended:
                 return ended
 
-    def _resumable(self, step: Round | Done) -> bool:
-        """Whether the round could be run after a resume: a stream's last rows can't be seen again."""
-        return self.source.replayable or isinstance(step, Done) or not isinstance(step.rows, Same)
+    def _next_step(self) -> Round | Done:
+        """The next round, or the end: the stopping rule of every algorithm.
+
+        It is asked before a round and not after one, so that a fit that is resumed from its end stays there.
+        """
+        if self._calm():
+            return Done("converged")
+        step = self.algorithm.next_round(self.state)
+        limit = self.settings.max_iter
+        if isinstance(step, Round) and limit is not None and self.n_iter >= limit:
+            return self._used_up()
+        return step
+
+    def _used_up(self) -> Done:
+        """The end at max_iter: a fit that hardly moved any more has converged, whatever stopped it."""
+        allowed = self.settings.max_iter
+        change = self._last_changes()
+        if change <= np.sqrt(np.finfo(self.source.info.dtype).eps):
+            return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
+        moved = f", and the last ones still changed the factors by {change:.1g}" if change < math.inf else ""
+        return Done("max_iter", f"all {allowed} iterations were taken{moved}")
 
     def _count(self, step: Round, state: State) -> Done | None:
-        """Book a finished round; the stopping rule of every algorithm."""
+        """Book a finished round; say so where it ends the fit."""
         self.n_rounds += 1
         if not step.iteration:
             return None
@@ -171,9 +194,16 @@ class _Run:
         self.history.append({**row, "seconds": time.perf_counter() - self.begun})
         if self.settings.progress.iteration(self.n_iter, measures):
             return Done("interrupted", "a callback asked for the end of the fit")
+        return None
+
+    def _calm(self) -> bool:
+        """Whether the factors have hardly changed for some iterations running."""
+        return self._last_changes() < self.settings.tol
+
+    def _last_changes(self) -> float:
+        """The largest change of the last few iterations; infinite where there are fewer or none is known."""
         last = [row.get("change", math.inf) for row in self.history[-self.settings.patience :]]
-        calm = len(last) == self.settings.patience and max(last) < self.settings.tol
-        return Done("converged") if calm else None
+        return max(last) if len(last) == self.settings.patience else math.inf
 
     def _reduce(self, step: Round, interruptible: bool) -> Stats:
         """Statistics of a round, with Ctrl-C and progress watched between blocks."""
@@ -183,25 +213,65 @@ class _Run:
                 self.flag.check()
             self.settings.progress.round(step.name, share)
 
-        return self.rounds.reduce(self.algorithm, self.state, step, self.n_rounds, watch)
+        try:
+            return self.rounds.reduce(self.algorithm, self.state, step, self.n_rounds, watch)
+        except ClusterError as error:
+            place = self.settings.checkpoint
+            hint = (
+                "give checkpoint= to be able to go on after a loss"
+                if place is None
+                else (f"fit again with checkpoint={str(place)!r} to go on from where it was")
+            )
+            raise ClusterError(f"{error}; {hint}") from error
 
-    def _open_checkpoint(self) -> None:
+    def _open_checkpoint(self, stack: ExitStack) -> None:
         settings = self.settings
         if settings.checkpoint is None:
             return
-        data = self.source.fingerprint() + (f" from row {settings.begin}" if settings.begin else "")
-        key = problem_key(self.algorithm, self.plan.block_rows, data, settings.seed)
+        self.rounds.look = replace(self.rounds.look, digesting=self.source.replayable)
+        shape = f"{self.source.info} from row {settings.begin}"
+        key = problem_key(self.algorithm, self.plan.block_rows, shape, settings.seed)
         self.checkpoint = Checkpoint(settings.checkpoint, key, self.cursor.column_bytes)
+        stack.callback(self.checkpoint.close)
         found = self.checkpoint.load()
         if found:
-            saved, self.rounds.columns = found
+            saved, columns = found
+            self._verify(saved)
+            self.rounds.columns = columns
             self.state, self.n_rounds, self.n_iter = saved.state, saved.n_rounds, saved.n_iter
             self.history = list(saved.history)
             self.cursor.resume(saved.seed, saved.position, saved.epoch, saved.batch)
 
-    def _saved(self) -> Saved:
-        cursor = self.cursor
-        return Saved(
+    def _verify(self, saved: Saved) -> None:
+        """Read the rows that the checkpoint has seen before anything in it is believed."""
+        if not self.source.replayable:
+            return
+        if saved.n_rows > self.settings.begin:
+            try:
+                self._look_at(Next(saved.n_rows - self.settings.begin), interruptible=True)
+            except Stopped:
+                raise KeyboardInterrupt from None
+        if (self.cursor.checked, self._digest()) != (saved.n_rows, saved.digest):
+            raise CheckpointError(
+                f"checkpoint={str(self.settings.checkpoint)!r} was written for other rows: the data have "
+                "changed since. Give another folder, or delete this one to start anew"
+            )
+
+    def _look_at(self, rows: Rows, interruptible: bool = False) -> None:
+        """Take the digest of rows, and nothing else of them."""
+        self._reduce(Round(_nothing, rows, "check the data", holes=True, then=_unchanged), interruptible)
+
+    def _digest(self) -> str:
+        return f"{int(self.cursor.digest[0]):016x}"
+
+    def _write_checkpoint(self, step: Round | Done) -> None:
+        """Write down where the run is, unless the next round needs rows of a stream that will be gone."""
+        cursor, n_rows = self.cursor, self.source.info.n_rows
+        if not self.source.replayable and isinstance(step, Round) and isinstance(step.rows, Same):
+            return
+        if cursor.sampled and n_rows is not None and cursor.checked < n_rows:
+            self._look_at(All())  # the state rests on rows from anywhere
+        saved = Saved(
             self.state,
             self.n_rounds,
             self.n_iter,
@@ -211,4 +281,16 @@ class _Run:
             tuple(self.history),
             {},
             cursor.seed,
+            cursor.checked,
+            self._digest(),
         )
+        if self.checkpoint:
+            self.checkpoint.write(saved, self.rounds.columns)
+
+
+def _nothing(algorithm: Algorithm, state: State, block: Block) -> float:
+    return 0.0
+
+
+def _unchanged(state: State, stats: Stats) -> State:
+    return state

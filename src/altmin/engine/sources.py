@@ -1,6 +1,6 @@
 """Sources: whatever the user brought, read as rows on the plan's grid.
 
-A source knows its shape, dtype, what it can do, and a fingerprint. ``read(i, j)`` gives rows i to j of
+A source knows its shape, its dtype and what it can do. ``read(i, j)`` gives rows i to j of
 X with the y, weights and second X that belong to them; ``take(ids)`` gathers rows. A one-way stream
 has ``pull(n)`` instead. Any cut of the input is re-blocked to the same grid, so how the data were cut
 leaves no trace in the result. Where rounds run is no business of a source: see ``backends.py``.
@@ -8,7 +8,6 @@ leaves no trace in the result. Where rounds run is no business of a source: see 
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,15 +19,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from altmin.contract import Info
+from altmin.contract import Block, Info
+from altmin.engine.checks import SourceError, check_finite, check_given, check_table, check_weights
 from altmin.io.tables import RowReader, TableError, open_tables
 
-_FINGERPRINT_ROWS = 64
 _POLL_SECONDS = 0.1
-
-
-class SourceError(ValueError):
-    """The data cannot be read as asked; the message says which rows and why."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +72,6 @@ class AnySource:
         """Whether reading a block takes time that could be spent computing."""
         return False
 
-    def fingerprint(self) -> str:
-        """What tells these data from others."""
-        raise NotImplementedError
-
     def require_replayable(self, what: str) -> Source:
         """The source itself, for a caller who has to read rows again; a stream is refused.
 
@@ -113,7 +104,11 @@ class Source(AnySource):
     def __init__(self, pieces: Sequence[Table], dtype: np.dtype[Any]) -> None:
         self.pieces = list(pieces)
         self.dtype = dtype
+        for piece in self.pieces:
+            check_table(*vars(piece).values())
         self.bounds = np.concatenate([[0], np.cumsum([piece.n_rows for piece in self.pieces])])
+        if not self.n_rows:
+            raise SourceError("X has 0 sample(s); at least one is needed")
         widths = {int(piece.X.shape[1]) for piece in self.pieces}
         if len(widths) > 1:
             raise SourceError(f"X: the blocks disagree on the number of features: {sorted(widths)}")
@@ -184,18 +179,6 @@ class Source(AnySource):
         """A source of the rows with these numbers alone (halves, folds); copies them."""
         return Source([self.take(np.sort(ids))], self.dtype)
 
-    def fingerprint(self) -> str:
-        """Digest of shape, dtype and some spread rows: cheap, and other data give another one."""
-        some = np.unique(np.linspace(0, self.n_rows - 1, _FINGERPRINT_ROWS).astype(np.intp))
-        digest = hashlib.sha256(repr((self.info, len(some))).encode())
-
-        def add(part: Any) -> None:
-            for array in (part.data, part.indices, part.indptr) if sp.issparse(part) else (part,):
-                digest.update(np.ascontiguousarray(array).tobytes())
-
-        self.take(some).each(add)
-        return digest.hexdigest()
-
     def _clean(self, part: Any) -> Any:
         return clean_rows(part, self.dtype)
 
@@ -212,7 +195,7 @@ class StreamSource(AnySource):
         self.watch: Callable[[], None] = lambda: None
         self._origin = blocks
         self._blocks: Iterator[Any] = self._from_queue(blocks) if is_queue(blocks) else iter(blocks)
-        self.position = 0
+        self.position = self._arrived = self._n_blocks = 0
         first = self._fetch()
         if first is None:
             raise SourceError("X is an empty iterable: it gave no block of rows")
@@ -255,6 +238,7 @@ class StreamSource(AnySource):
         self.position = position
         if hasattr(self._origin, "seek"):
             self._origin.seek(position)
+            self._arrived = position
             self._blocks, self._waiting = iter(self._origin), []
         else:
             warnings.warn(
@@ -278,14 +262,13 @@ class StreamSource(AnySource):
                 return
             yield block
 
-    def fingerprint(self) -> str:
-        """A stream cannot be told from another before it was read: only its shape is known."""
-        return f"stream of {self.info.n_features} features, {self.dtype}"
-
     def _fetch(self) -> Table | None:
         for item in self._blocks:
             block = _as_table(item)
             if block.n_rows:
+                rows = Block(self._n_blocks, self._arrived, *vars(block).values())
+                check_finite(rows)
+                self._n_blocks, self._arrived = self._n_blocks + 1, self._arrived + block.n_rows
                 return block
         return None
 
@@ -315,14 +298,22 @@ def open_source(
         With float32 or float64 rows: float32 stays, everything else becomes float64.
     """
     if isinstance(X, str | Path):
+        if not str(X):
+            raise SourceError("X is an empty string; the path of a table is needed")
         X = _open_path(Path(X))
     if is_block_list(X):
         return _open_blocks(X, Table(None, y, weight, second))
     if hasattr(X, "shape"):
         X = _tidy(X)
         table = Table(X, y, weight, None if second is None else _tidy(second))
+        check_weights(weight)
         return Source([table], float_dtype(X))
     if isinstance(X, Iterable) or is_queue(X):
+        for name, part in (("y", y), ("sample_weight", weight)):
+            if part is not None:
+                raise SourceError(
+                    f"{name} can't be aligned with a one-way stream: put it into the blocks, (X, y, weight)"
+                )
         return StreamSource(X)
     raise SourceError(f"X: a {type(X).__name__} is neither an array, a path, nor an iterable of blocks")
 
@@ -343,7 +334,9 @@ def _open_blocks(blocks: Iterable[Any], aligned: Table) -> Source:
     if any(part is not None for part in (aligned.y, aligned.weight, aligned.second)):
         cuts = [aligned.rows(slice(i, j)) for i, j in pairwise(bounds)]
         pieces = [replace(cut, X=piece.X) for piece, cut in zip(pieces, cuts, strict=True)]
-    return Source(pieces, float_dtype(pieces[0].X))
+    if all(isinstance(piece.weight, np.ndarray) for piece in pieces):
+        check_weights(np.concatenate([piece.weight for piece in pieces]))
+    return Source(pieces, _common_dtype(pieces))
 
 
 def is_queue(X: Any) -> bool:
@@ -365,19 +358,32 @@ def float_dtype(X: Any) -> np.dtype[Any]:
     return np.dtype(np.float32) if X.dtype == np.float32 else np.dtype(np.float64)
 
 
+def _common_dtype(pieces: list[Table]) -> np.dtype[Any]:
+    """float32 where every block has it: a single wider block must not lose its digits."""
+    return np.result_type(*(float_dtype(piece.X) for piece in pieces))
+
+
 def _as_table(item: Any) -> Table:
     parts = item if isinstance(item, tuple) else (item,)
-    X = _tidy(parts[0] if hasattr(parts[0], "shape") else np.asarray(parts[0]))
-    if X.ndim != 2:
-        raise SourceError(f"X: a block has {X.ndim} dimension(s); blocks are 2-D, a sample a row")
-    return Table(X, *(None if part is None else np.asarray(part) for part in parts[1:]))
+    if not 1 <= len(parts) <= 3:
+        raise SourceError(f"X: a block is X, (X, y) or (X, y, weight); this one has {len(parts)} parts")
+    X = _tidy(parts[0])
+    table = Table(X, *(None if part is None else np.asarray(part) for part in parts[1:]))
+    check_table(*vars(table).values())
+    return table
 
 
 def _tidy(X: Any) -> Any:
     """Sparse input as CSR (the layout whose rows can be sliced), frames as arrays."""
+    check_given(X)
     if sp.issparse(X):
         return sp.csr_array(X)
-    return X if isinstance(X, np.ndarray | RowReader) else np.asarray(X)
+    if isinstance(X, np.ndarray | RowReader):
+        return X
+    try:
+        return np.asarray(X)
+    except ValueError as error:
+        raise SourceError(f"X can't be read as a table of numbers ({error})") from error
 
 
 def clean_rows(part: Any, dtype: np.dtype[Any]) -> Any:

@@ -3,24 +3,61 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_known: tuple[int, ThreadpoolController] = (0, None)
+_known: tuple[int, Any] = (0, None)
+_lock = threading.RLock()
+_limits = ExitStack()
+_limited = _inside = _granted = 0
 
 
 def granted_threads() -> int:
     """As many threads as the caller's environment allows the libraries loaded so far."""
+    with _lock:
+        return _granted if _inside else _count_granted()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which each library runs on the calling thread alone.
+
+    The libraries' limit belongs to the process, not to a thread: so those who are inside are counted, the
+    first one sets the limit and the last one puts back what the first has found. Fits in several threads
+    don't change each other's bits.
+    """
+    global _inside
+    with _lock:
+        _limit()
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if not _inside:
+                _limits.close()
+
+
+def _limit() -> None:
+    """Limit what is loaded now; a library that came after the first fit began is limited by the next one."""
+    global _limited, _granted
+    if not _inside:
+        _granted = _count_granted()
+    if not _inside or _limited != len(sys.modules):
+        _limits.enter_context(_pools().limit(limits=1))
+        _limited = len(sys.modules)
+
+
+def _count_granted() -> int:
     return max((pool["num_threads"] for pool in _pools().info()), default=1)
 
 
-def one_thread() -> Any:
-    """A context in which each library runs on the calling thread alone. Process-wide: enter it once."""
-    return _pools().limit(limits=1)
-
-
-def _pools() -> ThreadpoolController:
+def _pools() -> Any:
     """The libraries' thread pools; looked for again (5 ms) only when a module was imported since."""
     global _known
     if _known[0] != len(sys.modules):

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,6 +31,7 @@ from altmin.engine import (
     open_source,
     run,
 )
+from altmin.engine.checks import Range, check_given, naming
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
@@ -71,6 +73,8 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     n_jobs: int | None = None
 
     _min_samples: ClassVar[int] = 1
+    _limits: ClassVar[Range | None] = (0.0, np.inf)  # magnitudes beyond those whose squares are numbers
+    _retired: ClassVar[tuple[str, ...]] = ()  # parameters that files of earlier versions may still name
     _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -92,30 +96,33 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     ) -> AnySource:
         """Validate X (and what is aligned with it) and open it as a source.
 
-        Arrays, frames and sparse matrices go through scikit-learn's validation; files, lists of blocks
-        and streams are checked as they are read. NaN and Inf are always found block by block, so the
-        error names block and row.
+        Arrays, frames and sparse matrices go through scikit-learn's validation; then every kind of input
+        through the engine's own checks. NaN and Inf are always found block by block, so the error names
+        block and row.
         """
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            for name, values in (("y", y), ("sample_weight", sample_weight)):
-                if values is not None and source.info.n_rows is not None:
-                    _aligned(name, values, source.info.n_rows)
+            n_rows = source.info.n_rows
+            if reset and n_rows is not None and n_rows < self._min_samples:
+                raise ValueError(f"X has {n_rows} sample(s); a minimum of {self._min_samples} is required")
             return source
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            dtype=[np.float64, np.float32],
-            accept_sparse="csr" if accept_sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=self._min_samples if reset else 1,
-        )
+        check_given(X)
+        with naming("X"):
+            X = validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=[np.float64, np.float32],
+                accept_sparse="csr" if accept_sparse else False,
+                ensure_all_finite=False,
+                ensure_min_samples=self._min_samples if reset else 1,
+            )
         if y is not None:
             y = _aligned("y", y, X.shape[0])
         if sample_weight is not None:
-            sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
+            with naming("sample_weight"):
+                sample_weight = check_sample_weight(sample_weight, X, dtype=X.dtype, ensure_non_negative=True)
         return open_source(X, y, sample_weight)
 
     @staticmethod
@@ -148,6 +155,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
+            "limits": self._limits,
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
@@ -158,11 +166,16 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             return None
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _set_run(self, result: Result) -> None:
-        """The attributes that come from the loop."""
-        self.n_iter_ = result.n_iter
-        self.history_ = result.history
+    def _set_run(self, result: Result, more: bool = False) -> None:
+        """The attributes that come from the loop; the history goes on where rows come in several calls."""
+        before = getattr(self, "history_", []) if more else []
+        self.history_ = [
+            *before, *({**row, "iteration": len(before) + i} for i, row in enumerate(result.history, 1))
+        ]  # fmt: skip
+        self.n_iter_ = len(before) + result.n_iter
         self.outcome_ = result.outcome
+        if result.outcome == "max_iter":
+            warnings.warn(f"{type(self).__name__}: {result.outcome}", ConvergenceWarning, stacklevel=5)
 
     def guarantee(
         self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None
@@ -207,7 +220,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +13,10 @@ from sklearn.base import BaseEstimator
 import altmin
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
 
+_NUMBERS = {
+    "components_", "component_scales_", "coef_", "intercept_", "factors_", "eigenvalues_", "values_",
+    "left_factors_", "right_factors_", "signal_", "thresholds_", "reconstruction_err_", "loss_",
+}  # fmt: skip
 # What parameters and attributes were called in files of earlier versions.
 _RENAMED = {"thresholds": "threshold", "window": "batch_size", "directions_": "factors_"}
 
@@ -100,6 +105,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(tree, dict) or not all(isinstance(tree.get(k), dict) for k in ("parameters", "fitted")):
         raise ContainerError(f"{path} holds no model: parameters and fitted attributes are missing")
     parameters, fitted = (_renamed(tree[part]) for part in ("parameters", "fitted"))
+    parameters = {key: value for key, value in parameters.items() if key not in cls._retired}
     try:
         model = cls(**{key: _from_portable(value) for key, value in parameters.items()})
         if fitted:
@@ -109,7 +115,43 @@ def load(path: str | os.PathLike[str]) -> Any:
     for key, value in fitted.items():
         _check_attribute(cls, key, path)
         setattr(model, key, _from_portable(value))
+    if fitted:
+        _check_model(model, path)
     return model
+
+
+def _check_model(model: Any, path: str) -> None:
+    """Refuse a model that holds no numbers, or that can't be used: its file was written by somebody else."""
+    held = vars(model)
+    if "_waiting" in held and "components_" not in held:  # a stream of which too few rows have come
+        return
+    try:
+        for key in _NUMBERS & held.keys():
+            values = np.asarray(held[key])
+            if values.dtype.kind not in "fiuc" or not np.isfinite(values).all():
+                raise ValueError(f"{key} isn't made of finite numbers")
+        width = int(model.n_features_in_)
+        if hasattr(model, "inverse_transform") and np.shape(model.components_)[1:] != (width,):
+            raise ValueError(f"components_ has the shape {np.shape(model.components_)}, for {width} features")
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            _use(model, np.zeros((1, width)))
+    except Exception as error:
+        raise ContainerError(f"{path} holds no usable {type(model).__name__}: {error}") from error
+
+
+def _use(model: Any, row: np.ndarray) -> None:
+    """Code or predict one row, where that takes no compiled loops."""
+    if hasattr(model, "recommend"):
+        model.predict([0], [0])
+    elif getattr(model, "_categories", None):  # it takes frames
+        return
+    elif hasattr(model, "classes_"):
+        model.predict_proba(row)
+    elif hasattr(model, "predict") and not hasattr(model, "outlier_scores"):
+        model.predict(row)
+    elif getattr(model, "transform_algorithm", "") == "threshold" or hasattr(model, "decoder"):
+        model.transform(row)
 
 
 def _renamed(tree: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _MANIFEST = "manifest.json"
 _HEADER_LIMIT = 10_000
 _KINDS = "biufcSU"  # numbers, truth values and strings; no objects, no records of bytes
 # What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
-_DAMAGE = (
+DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError,
     SyntaxError, TypeError, ValueError, struct.error, zlib.error,
 )  # fmt: skip
@@ -144,7 +144,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[zipfile.ZipFile]:
         raise
     except zipfile.BadZipFile as error:
         raise ContainerError(f"{path} is {_what_is(path)}, not a sound file of altmin") from error
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise ContainerError(f"{path} is damaged: {error}") from error
 
 

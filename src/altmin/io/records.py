@@ -14,6 +14,8 @@ from typing import Any, TypeVar, dataclass_transform, overload
 import numpy as np
 import scipy.sparse as sp
 
+from altmin.io.sparse_structure import csr_from_parts
+
 T = TypeVar("T")
 _REGISTRY: dict[str, type] = {}
 _TAGS: dict[type, str] = {}
@@ -164,7 +166,7 @@ def _restore(node: Any, arrays: list[np.ndarray]) -> Any:
         return float(node["value"])
     if kind == "csr":
         parts = tuple(arrays[number] for number in node["arrays"])
-        return sp.csr_array(parts, shape=tuple(node["shape"]))
+        return csr_from_parts(parts, tuple(node["shape"]))
     if kind == "tuple":
         return tuple(_restore(item, arrays) for item in node["items"])
     if kind == "dict":

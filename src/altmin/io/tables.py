@@ -324,6 +324,11 @@ def _open_zarr(path: Path) -> Any:
         raise TableError(f"X: {path} is not a readable zarr array ({error})") from error
     if array.ndim != 2:
         raise TableError(f"X: {path} holds an array of {array.ndim} dimension(s); 2 are needed")
+    if 1000 * array.nchunks_initialized < array.nchunks:  # a header that promises what nobody wrote
+        raise TableError(
+            f"X: {path} announces {array.shape[0]} rows in {array.nchunks} chunks, and has only "
+            f"{array.nchunks_initialized} of them"
+        )
     if array.chunks[1] < array.shape[1]:
         warnings.warn(
             f"{path} is chunked along columns {array.chunks}: reading rows is slow; store whole rows "

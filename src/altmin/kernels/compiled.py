@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
+from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any
 
@@ -35,7 +36,7 @@ class compiled:
             self._dispatcher = self._compile(cache=True)
         try:
             return self._dispatcher(*args)
-        except OSError:  # of the cache: the loops touch no file
+        except (OSError, EOFError, UnpicklingError):  # of the cache, torn or unreadable: loops touch no file
             self._dispatcher = self._compile(cache=False)
             return self._dispatcher(*args)
 

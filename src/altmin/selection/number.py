@@ -147,7 +147,7 @@ def select_n_components(
             {**row, "held_out": float(left[k].sum()) if k in left else np.inf}
             for k, row in sorted(rows.items())
         ]
-        chosen, confidence, reason = judge_held_out(left)
+        chosen, confidence, reason = judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})
     model = quiet_fit(clone(estimator).set_params(n_components=chosen), table)
     return Selection(chosen, confidence, reason, curve, tolerance, found, getattr(model, "guarantee_", None))
 

@@ -55,17 +55,26 @@ def thin(table: Any, seed: int) -> tuple[Any, Any]:
     return first, second
 
 
-def judge_held_out(found: dict[int, NDArray[Any]]) -> tuple[int, str, str]:
-    """The smallest number that isn't worse than the best one by more than its standard error."""
+def judge_held_out(found: dict[int, NDArray[Any]], stable: set[int]) -> tuple[int, str, str]:
+    """The smallest number that isn't worse than the best one by more than its standard error.
+
+    'high' only if its components also come again in halves of the samples (``stable``).
+    """
     best = min(found, key=lambda k: found[k].sum())
     gaps = {k: found[k] - found[best] for k in sorted(found)}
     spread = {k: float(np.sqrt(len(gap)) * np.std(gap)) for k, gap in gaps.items()}
     chosen = min(k for k, gap in gaps.items() if gap.sum() <= spread[k])
-    larger = [k for k in found if k > chosen]
-    if not larger:
+    if chosen == max(found):
         return chosen, "low", "cannot tell: the largest candidate predicts held-out counts best"
+    if chosen == min(found):
+        return (
+            chosen,
+            "low",
+            "cannot tell: the counts may be too few to show more than the smallest candidate",
+        )
     rivals = [k for k in found if k != chosen and gaps[k].sum() <= 2 * spread[k]]
     if rivals:
         others = ", ".join(map(str, rivals))
         return chosen, "low", f"cannot tell from {others}: held-out counts are predicted about as well"
-    return chosen, "high", "held-out counts are predicted best, by more than two standard errors"
+    reason = "held-out counts are predicted best, by more than two standard errors"
+    return chosen, "high" if chosen in stable else "moderate", reason

@@ -15,7 +15,7 @@ from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
-from altmin.engine.finite import check_finite
+from altmin.engine.checks import check_finite, check_smallest, largest_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
@@ -69,7 +69,7 @@ class TopicModel(AND):
     text is seldom recovery. The same documents always give the same topics.
 
     **Cost.** That of :class:`altmin.AND` on sparse rows, which are never made dense, and a few non-negative
-    least squares of n_components unknowns a document.
+    least squares of n_components unknowns per document.
 
     References
     ----------
@@ -158,7 +158,9 @@ class TopicModel(AND):
         """Documents are weighted as they are opened: what AND and its guarantee see are their weights."""
         source = super()._open(X, y, sample_weight, **options).require_replayable("weighting words")
         table = source.read(0, source.n_rows)
-        check_finite(Block(0, 0, table.X))
+        rows = Block(0, 0, table.X)
+        check_finite(rows)
+        check_smallest(largest_values(rows, self._limits), source.dtype, self._limits)
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))

@@ -109,10 +109,11 @@ class GuardedSteps:
         eta = 1 / (1 + noise)
         if fixed is not None:
             eta = fixed
-        elif self.reuses(state):
-            eta = min(eta, 0.5)
         else:
-            eta /= 1 + 0.3 * slow
+            if self.batch_size:
+                eta /= 1 + 0.3 * slow
+            if self.reuses(state):
+                eta = min(eta, 0.5)
         eta *= state.cut
         trail[-1, 2] -= np.log((1 - eta) ** 2 + eta**2 * noise)
         return replace(state, trail=trail, slow=slow), eta
@@ -120,7 +121,7 @@ class GuardedSteps:
 
 def loss_of(stats: Stats, size: float | None = None) -> tuple[float, float]:
     """Mean square of the residual and its standard error, in units of ``size`` (a sum over the rows)."""
-    n = stats["n"]
+    n = max(stats["n"], 1e-300)  # rows of a batch may all have no weight
     error = float(np.sqrt(max(stats["rrrr"] / n - (stats["rr"] / n) ** 2, 0.0) / n))
     return (stats["rr"] / n, error) if size is None else (stats["rr"] / size, error * n / size)
 

@@ -127,7 +127,7 @@ class Phase(GuardedSteps):
         return replace(state, s=s, safe=s, phase="polish" if polishing else "u", again=not polishing)
 
     def _u(self, state: PhaseState, stats: Stats) -> PhaseState:
-        n = stats["n"]
+        n = max(stats["n"], 1e-300)  # rows of a batch may all have no weight
         loss, error = loss_of(stats, max(stats["yy"], 1e-300))
         if self.worse(state, loss, error):
             return take_back(state, s=state.safe)

@@ -121,7 +121,7 @@ class AND(ComponentsEstimator):
         Frobenius norm of what non-negative codes leave over (on a stream: in the last stage); of counts
         the deviance.
     history_ : list of dict
-        One row a stage: relative change, largest threshold, most negative code, share of samples that
+        One row per stage: relative change, largest threshold, most negative code, share of samples that
         contradict the model.
 
     Notes
@@ -309,6 +309,11 @@ class AND(ComponentsEstimator):
             schedule = self.threshold if isinstance(self.threshold, tuple) else (float(self.threshold), 1.0)
             if not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
                 raise ValueError(f"threshold={schedule}: a schedule is (start > 0, decay >= 1)")
+        if self.n_components > source.info.n_features:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {source.info.n_features} features of X: "
+                "components have to be linearly independent; ApproximateDictionaryLearning takes more"
+            )
         start = self._start(source)
         return AndNmf(
             n_components=self.n_components,
@@ -360,9 +365,9 @@ class AND(ComponentsEstimator):
             )
         self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
-        self.reconstruction_err_ = float(
-            np.sqrt(state.residual) if state.deviance is None else state.deviance
-        )
+        error = np.sqrt(state.residual) if state.deviance is None else state.deviance
+        if np.isfinite(error):  # after a partial_fit of a few rows it isn't known yet
+            self.reconstruction_err_ = float(error)
         self.noise_ = "poisson" if counts else "gaussian"
         self.dispersion_ = state.view.noise**2 if counts else None
         rows = np.arange(n_rows or 0)

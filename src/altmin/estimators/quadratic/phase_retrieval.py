@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows
+from altmin.engine.checks import Range
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
@@ -58,7 +59,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     flow. Some four complex Gaussian rows an unknown suffice where rows can be read again; a stream needs
     batches of 8 to 12 an unknown. The verdict is 'plausible' at most.
 
-    **Cost.** O(n_features) operations a row and step. Memory: O(n_features) on a stream; rows that can be
+    **Cost.** O(n_features) operations per row and step. Memory: O(n_features) on a stream; rows that can be
     read again are read once in each step.
 
     References
@@ -78,6 +79,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     >>> PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_.round(6)
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
+
+    _limits: ClassVar[Range | None] = (1e-75, 1e75)  # the start looks at fourth powers
 
     batch_size: Literal["auto"] | Count = "auto"
     polish: bool = True
@@ -145,7 +148,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         def values(block: Block) -> NDArray[Any]:
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
-        return map_rows(values, source, self.n_jobs)
+        return map_rows(values, source, self.n_jobs, limits=self._limits)
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
@@ -163,7 +166,9 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         else:
             is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
             X = _real(X) if is_complex else X
-        source = self._open(X, y, sample_weight, reset=False) if not reset and not is_complex else None
+        source = None
+        if not reset and not is_complex:
+            source = self._open(X, y, sample_weight, reset=False, accept_sparse=False)
         if source is None:
             seen = getattr(self, "n_features_in_", None)
             source = self._open(X, y, sample_weight, reset=True, accept_sparse=False)

@@ -1,0 +1,211 @@
+"""What every kind of input is checked for: dtype and shape when it is opened, values when they arrive.
+
+Arrays, files, lists of blocks, streams and dask arrays all come through here, so that none of them is
+checked for less than the others. Messages name the argument, and the row where one is to blame.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from altmin.contract import Block
+from altmin.io.sparse_structure import check_structure
+
+Range: TypeAlias = tuple[float, float]
+"""Smallest and largest magnitude that an algorithm can work with."""
+
+# By the size of a float: many squares can be added without leaving the range of normal numbers.
+_SQUARES: dict[int, Range] = {4: (1e-15, 1e15), 8: (1e-152, 1e151)}
+
+
+def working_range(dtype: np.dtype[Any], limits: Range | None) -> Range:
+    """Magnitudes whose squares are normal numbers, within the limits of an algorithm.
+
+    None stands for an algorithm that brings the data to unit scale: only their sums must be numbers.
+    """
+    if limits is None:
+        return 0.0, float(np.finfo(dtype).max) / 1e6
+    low, high = _SQUARES[dtype.itemsize]
+    return max(low, limits[0]), min(high, limits[1])
+
+
+class SourceError(ValueError):
+    """The data cannot be read as asked; the message says which rows and why."""
+
+
+@contextmanager
+def naming(argument: str) -> Iterator[None]:
+    """Errors of other libraries say which argument is at fault."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        if re.search(rf"\b{argument}\b", str(error)):
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{argument}: {error}") from error
+
+
+def check_given(X: Any) -> None:
+    """Refuse what must not be converted: masks that would be forgotten, sparse indices that lead astray."""
+    if np.ma.is_masked(X):
+        raise SourceError("X is a masked array: only AND(missing='mask') reads masks; fill the holes first")
+    if sp.issparse(X):
+        try:
+            check_structure(X)
+        except ValueError as error:
+            raise SourceError(f"X is a damaged sparse matrix: {error}") from error
+
+
+def check_table(X: Any, y: Any = None, weight: Any = None, second: Any = None) -> None:
+    """Refuse rows that can't be read as numbers, and what isn't aligned with them; no value is looked at.
+
+    Parameters
+    ----------
+    X, second : array-like with ``shape`` and ``dtype``, or None
+        Rows.
+    y, weight : the same with one dimension, or None
+        Aligned with the rows.
+    """
+    for name, part in (("X", X), ("X (second)", second)):
+        if part is not None:
+            _check_rows(name, part)
+    n_rows = X.shape[0]
+    for name, part in (("y", y), ("sample_weight", weight)):
+        if part is None:
+            continue
+        if len(part.shape) != 1:
+            raise SourceError(f"{name} has the shape {part.shape}; one number for each row of X is needed")
+        if part.shape[0] != n_rows:
+            raise SourceError(f"{name} has {part.shape[0]} rows, X has {n_rows}: they must agree")
+        _check_numbers(name, part.dtype)
+    if second is not None and second.shape[0] != n_rows:
+        raise SourceError(f"X: the second design has {second.shape[0]} rows, the first has {n_rows}")
+
+
+def _check_rows(name: str, part: Any) -> None:
+    if len(part.shape) != 2:
+        raise SourceError(f"{name} has {len(part.shape)} dimension(s); 2 are needed, one sample per row")
+    if part.shape[1] == 0:
+        raise SourceError(f"{name} has 0 feature(s) (shape={tuple(part.shape)}); at least one is needed")
+    _check_numbers(name, part.dtype)
+
+
+def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
+    if dtype.kind == "c":
+        raise SourceError(
+            f"{name} is complex (Complex data not supported): its imaginary part would be lost; "
+            "give real and imaginary parts side by side"
+        )
+    if dtype.kind not in "fiub":
+        raise SourceError(f"{name} holds {dtype}; numbers are needed")
+
+
+def check_weights(weight: Any) -> None:
+    """Refuse weights that are all zero: no sample would count."""
+    if weight is not None and weight.shape[0] and not np.any(weight):
+        raise SourceError("sample_weight is zero for every row: at least one must count")
+
+
+def check_finite(block: Block, holes: bool = False) -> None:
+    """Raise an error that names block, row and column of the first NaN or Inf.
+
+    Parameters
+    ----------
+    block : Block
+        Its X, y, weight and second X are checked.
+    holes : bool
+        Whether NaN in X is allowed: an entry that was not observed.
+    """
+    parts = {"X": block.X, "y": block.y, "sample_weight": block.weight, "X (second)": block.second}
+    for name, part in parts.items():
+        if part is None:
+            continue
+        values = part.data if sp.issparse(part) else part
+        if name == "sample_weight" and values.min(initial=0.0) < 0:
+            row = int(np.argmax(values < 0))
+            number = int(block.ids[row]) if block.ids is not None else block.start + row
+            raise SourceError(f"sample_weight is negative ({values[row]:.3g}) at row {number}")
+        if values.dtype.kind != "f" or _all_finite(values):
+            continue
+        wrong = np.isinf(values) if holes and name == "X" else ~np.isfinite(values)
+        if not wrong.any():
+            continue
+        flat = int(np.flatnonzero(wrong.ravel())[0])
+        row, column = _position(part, flat)
+        number = int(block.ids[row]) if block.ids is not None else block.start + row
+        what = "NaN" if np.isnan(values.ravel()[flat]) else "infinity (inf)"
+        where = f", column {column}" if part.ndim == 2 else ""
+        raise SourceError(
+            f"{name} contains {what} at row {number}{where} (row {row} of block {block.index}); "
+            "Input contains NaN or infinity: drop or impute such rows before fit"
+        )
+
+
+def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
+    """Bounds from below for the largest magnitudes of X and y; what is too large is refused.
+
+    Parameters
+    ----------
+    block : Block
+        Finite rows.
+    limits : (float, float) or None
+        Of the algorithm; None: it works at nearly any scale.
+
+    Returns
+    -------
+    ndarray of shape (2,)
+        Of X (and its second part) and of y; exact where they are small.
+    """
+    found = np.zeros(2)
+    parts = (("X", 0, block.X), ("X", 0, block.second), ("y", 1, block.y))
+    for name, place, part in parts:
+        values: Any = None if part is None else part.data if sp.issparse(part) else part
+        if values is None or values.dtype.kind != "f" or not values.size:
+            continue
+        low, high = working_range(values.dtype, limits)
+        flat = values.reshape(-1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            rms = float(np.sqrt(np.dot(flat, flat) / flat.size))
+        if not 2 * low < rms < high / np.sqrt(flat.size):  # rarely: look at every value
+            rms = float(np.abs(np.nan_to_num(flat)).max())
+        if rms > high:
+            raise SourceError(
+                f"{name} holds a value of magnitude {rms:.3g} in block {block.index} (from row {block.start} "
+                f"on): values above {high:.0e} are too large to be summed up in {values.dtype}. "
+                f"Divide {name} by a power of two such as 2.**{int(np.log2(rms))} before fit"
+            )
+        found[place] = max(found[place], rms)
+    return found
+
+
+def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], limits: Range | None) -> None:
+    """Refuse data all of whose values are too small."""
+    low, _ = working_range(dtype, limits)
+    for name, value in zip(("X", "y"), largest, strict=True):
+        if 0 < value < low:
+            raise SourceError(
+                f"{name}: the largest magnitude is {value:.3g}; squares of values below {low:.0e} vanish in "
+                f"{dtype}. Multiply {name} by a power of two such as 2.**{-int(np.log2(value))} before fit"
+            )
+
+
+def _all_finite(values: Any) -> bool:
+    # A BLAS dot is one fast read of the block. It overflows for entries above 1e154: look again then.
+    flat = values.reshape(-1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(np.dot(flat, flat))) or bool(np.isfinite(values).all())
+
+
+def _position(part: Any, flat: int) -> tuple[int, int]:
+    if sp.issparse(part):
+        return int(np.searchsorted(part.indptr, flat, side="right")) - 1, int(part.indices[flat])
+    if part.ndim == 1:
+        return flat, 0
+    return flat // part.shape[1], flat % part.shape[1]
