@@ -35,7 +35,9 @@ def result(make, X, y):
 
 
 @pytest.mark.parametrize("name", FITS)
-@pytest.mark.parametrize("dtype, powers", [("f8", (-996, -500, 230, 490, 996)), ("f4", (-120, -40, 20, 40, 120))])
+@pytest.mark.parametrize(
+    "dtype, powers", [("f8", (-996, -500, 230, 490, 996)), ("f4", (-120, -40, 20, 40, 120))]
+)
 def test_the_same_factors_or_a_clear_refusal(name, dtype, powers):
     make, X, y = FITS[name]
     X, y = X.astype(dtype), None if y is None else y.astype(dtype)

@@ -19,7 +19,7 @@ from altmin.contract import Block
 from altmin.io.sparse_structure import check_structure
 
 # Magnitudes, by the size of a float: many squares can be added without leaving the range of normal numbers.
-_SQUARES = {4: (1e-15, 1e15), 8: (1e-152, 1e151)}
+_SQUARES = {4: (1e-15, 1e15), 8: (1e-152, 1e152)}
 
 
 def working_range(dtype: np.dtype[Any], power: int) -> tuple[float, float]:
@@ -163,7 +163,7 @@ def largest_values(block: Block, power: int) -> NDArray[np.float64]:
         values: Any = None if part is None else part.data if sp.issparse(part) else part
         if values is None or values.dtype.kind != "f" or not values.size:
             continue
-        low, high = working_range(values.dtype, power)
+        low, high = working_range(values.dtype, power if name == "X" else min(power, 2))
         flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
             rms = float(np.sqrt(np.dot(flat, flat) / flat.size))
@@ -181,11 +181,11 @@ def largest_values(block: Block, power: int) -> NDArray[np.float64]:
 
 def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], power: int) -> None:
     """Refuse data all of whose values are too small."""
-    low, _ = working_range(dtype, power)
-    for name, value in zip(("X", "y"), largest, strict=True):
+    for name, value, highest in zip(("X", "y"), largest, (power, min(power, 2)), strict=True):
+        low, _ = working_range(dtype, highest)
         if 0 < value < low:
             raise SourceError(
-                f"{name}: the largest magnitude is {value:.3g}; squares of values below {low:.0e} vanish in "
+                f"{name}: the largest magnitude is {value:.3g}; powers of values below {low:.0e} vanish in "
                 f"{dtype}. Multiply {name} by a power of two such as 2.**{-int(np.log2(value))} before fit"
             )
 
