@@ -85,7 +85,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_nav_level": 1,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "show_prev_next": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
@@ -109,7 +109,7 @@ def skip_inherited(app: Any, what: str, name: str, member: Any, skip: bool, opti
 def list_measured(app: Any, docname: str, source: list[str]) -> None:
     """Put the pages of measurements that are there into the guide."""
     if docname == "guide":
-        patterns = ("faults.md", "scale*.md", "benchmarks*.md", "calibration*.md", "calibration/*.md")
+        patterns = ("faults.md", "scale*.md", "calibration*.md", "calibration/*.md")
         pages = [path for pattern in patterns for path in sorted(HERE.glob(pattern))]
         names = (path.relative_to(HERE).with_suffix("").as_posix() for path in pages)
         source[0] = source[0].replace("{{ measured }}", "\n".join(names))

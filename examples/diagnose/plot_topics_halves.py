@@ -19,7 +19,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from altmin.metrics import match_components
 from altmin.text import TopicModel, top_words, topic_stability
 
-warnings.simplefilter("ignore")  # NMF uses up its iterations
+warnings.simplefilter("ignore")
 counts = lda.datasets.load_reuters()
 common = (counts > 0).sum(axis=0) >= 5
 words = np.array(lda.datasets.load_reuters_vocab())[common]
@@ -27,9 +27,9 @@ X = sp.csr_array(TfidfTransformer(sublinear_tf=True).fit_transform(counts[:, com
 
 # %%
 # How alike are the topics of two halves, on average over four splits of the stories? The text is short
-# and there is little of it: neither method can do wonders.
+# and there is little of it: scikit-learn's NMF, from its default start, does about as well.
 model = TopicModel(8, weighting=None)
-for name, estimator in (("altmin", model), ("NMF", NMF(8, init="random", max_iter=300, random_state=0))):
+for name, estimator in (("altmin", model), ("NMF", NMF(8, max_iter=2000))):
     print(f"{name}: cosine of matched topics {topic_stability(estimator, X, n_splits=4):.3f}")
 
 # %%

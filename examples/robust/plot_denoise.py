@@ -3,7 +3,8 @@ Noise taken out of a photograph
 ===============================
 
 *Can the noise be told from the picture?* :func:`altmin.images.denoise` estimates the noise, learns a
-transform from the noisy picture itself, and keeps what is sparse under it. No training data, no parameter.
+transform from the noisy picture itself, and estimates each patch together with those that look alike. No
+training data, no parameter.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,8 @@ from altmin.metrics import psnr, ssim
 
 clean = data.camera()[90:282, 130:322] / 255
 noisy = clean + np.random.default_rng(0).normal(0, 25 / 255, clean.shape)
-print(f"noise: {25 / 255:.4f}, estimated {estimate_noise(noisy):.4f}")
+noise = estimate_noise(noisy)
+print(f"noise: {25 / 255:.4f}, estimated {noise:.4f} ± {noise.error:.4f}")
 
 # %%
 # The peer with the settings of its documentation, and the true strength of the noise.

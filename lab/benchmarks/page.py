@@ -30,7 +30,8 @@ ratios are of runs that took turns on the same machine; peers run at their good 
 
 ## In one table
 
-Each line: the most exact peer on a data set at the end of its own run, and how long we take to that error.
+Each line: the most exact peer on a data set at the end of its own run, and how long we take to come within
+2 % of its error.
 """
 
 BEHIND = """## Where we aren't ahead

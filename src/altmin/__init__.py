@@ -5,7 +5,7 @@ Public names are loaded when they are first used, so ``import altmin`` costs nex
 
 from importlib import import_module
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 _HOMES = {
     "align_components": "altmin.selection.alignment",

@@ -47,7 +47,7 @@ def omp(
     tol : float or array-like of shape (n_samples,), or None
         Squared norm of the residual (as in scikit-learn) at which a signal is done.
     mask : array-like of bool of shape (n_samples, n_features), or None
-        True where an entry was observed. Choice, least squares and ``tol`` then speak of those entries
+        True where an entry was observed. Choice, least squares and ``tol`` then refer to those entries
         alone; the others may hold anything.
     selection : {'omp', 'ormp'}
         'omp' adds the atom most correlated with the residual, 'ormp' (order-recursive, optimised) the one

@@ -60,6 +60,10 @@ ATTRIBUTES: dict[str, Entry] = {
         "ndarray of shape (n_components,)",
         "Root mean square of the nonzero codes of each atom.",
     ),
+    "intercept_": (
+        "ndarray of shape (n_features,)",
+        "A constant row that all samples contain; zeros where there is none.",
+    ),
     "thresholds_": (
         "ndarray of shape (n_components,)",
         "Final thresholds of the codes of unit atoms, in units of the data.",

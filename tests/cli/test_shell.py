@@ -87,6 +87,7 @@ def test_names_of_a_csv_come_back_in_the_report(here, folder):
 FM = "FactorizationMachineRegressor"
 FILES = {
     "text.txt": b"hello",
+    "sheet.xlsx": b"PK",
     "words.csv": b"1,2\n3,4\n5,b\n",
     "ragged.csv": b"1,2\n1,2,3\n",
     "holes.csv": b"1,2\n3,\n",
@@ -106,10 +107,11 @@ FILES = {
         (["fit", "AND", "missing.csv", "-n", 2], "there is no file missing.csv"),
         (["fit", "ANND", "counts.csv", "-n", 2], "did you mean AND?"),
         (["fit", "orthogonal", "counts.csv"], "did you mean OrthogonalDictionaryLearning?"),
-        (["fit", "AND", "text.txt", "-n", 2], "ends in none of"),
-        (["fit", "AND", "words.csv", "-n", 2], "line 3, cell 2: 'b' is not a number"),
+        (["fit", "AND", "text.txt", "-n", 2], "holds no rows of numbers"),
+        (["fit", "AND", "sheet.xlsx", "-n", 2], "save the sheet as CSV or parquet"),
+        (["fit", "AND", "words.csv", "-n", 2], "line 3, column 2: 'b' is not a number"),
         (["fit", "AND", "ragged.csv", "-n", 2], "line 2: 3 cells where 2 are expected"),
-        (["fit", "AND", "holes.csv", "-n", 1], "NaN at row 1, column 1"),
+        (["fit", "AND", "holes.csv", "-n", 1], "line 2, column 2 is empty: --set missing=mask"),
         (["fit", "AND", "empty.csv", "-n", 1], "holds no rows of numbers"),
         (["fit", "AND", "binary.csv", "-n", 1], "is not a text file in UTF-8"),
         (["fit", "AND", "broken.npy", "-n", 1], "broken.npy is not a readable .npy file"),

@@ -31,6 +31,16 @@ def test_the_start_page_runs_as_it_stands(tmp_path, monkeypatch):
     assert scope["model"].components_.shape == (30, 40)
 
 
+def test_the_twenty_tasks_run_as_they_stand(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    text = (DOCS / "how-to.md").read_text(encoding="utf-8")
+    assert text.count("\n**... ") == 20
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile("\n".join(blocks), "how-to.md", "exec"), {})
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+\.(?:md|rst|py))[^)]*\)", page.read_text(encoding="utf-8")):

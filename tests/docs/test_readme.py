@@ -1,5 +1,6 @@
 """The README's examples run as they stand, in Python and in a shell."""
 
+import json
 import os
 import re
 import shutil
@@ -52,8 +53,29 @@ def test_the_shell_session_runs_and_says_what_it_shows(tmp_path):
     codes = (tmp_path / "codes.csv").read_text().splitlines()
     assert len(codes) == 1798
     assert all(float(cell) >= 0 for cell in codes[1].split(","))
+    assert codes[0] == '"",' + ",".join(f'"and{i}"' for i in range(16))  # the index is carried along
 
 
-def test_links_lead_somewhere():
-    for target in re.findall(r"\]\(([^)]+)\)", TEXT):
+def test_files_that_are_named_are_there_and_no_link_is_relative():
+    """An index of packages shows the README without the files beside it."""
+    assert re.findall(r"\]\((?!https?:)[^)]+\)", TEXT) == []
+    for target in re.findall(r"`((?:docs|lab)/[\w./-]+|[A-Z]+\.(?:md|cff))`", TEXT):
         assert (README.parent / target).exists(), target
+
+
+def test_numbers_of_the_comparison_are_those_of_the_script():
+    found = json.loads((README.parent / "docs" / "images" / "topics.json").read_text())
+    for name in ("AND", "NMF"):
+        line = next(line for line in TEXT.splitlines() if line.startswith(f"| `{name}`"))
+        assert f"{found[name]['seconds']:.1f} s" in line and f"{found[name]['error']:.0e}" in line
+
+
+def test_the_first_example_says_what_it_prints(capsys):
+    exec(compile(BLOCKS[0], "README example 0", "exec"), {})
+    said = capsys.readouterr().out.splitlines()
+    told = re.findall(r"^print\(.*\)  # (.*)$", BLOCKS[0], re.MULTILINE)
+    assert len(said) == len(told) == 4
+    for text, comment in zip(said, told, strict=True):
+        number = re.match(r"[\d.]+", comment)
+        expected = f"{float(text):.{len(number[0].split('.')[1])}f}" if number else text
+        assert comment.startswith(expected), (text, comment)

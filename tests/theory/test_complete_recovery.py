@@ -80,7 +80,7 @@ def test_unused_atoms_and_too_many_are_refused_by_name():
     problem = make_sparse_dictionary(500, 8, density=0.3, random_state=0)
     flat = np.hstack([problem.X, problem.X[:, :2]])
     with pytest.raises(ValueError, match="span only 8 dimension"):
-        CompleteDictionaryLearning().fit(flat)
+        CompleteDictionaryLearning(10).fit(flat)
     with pytest.raises(ValueError, match="ApproximateDictionaryLearning"):
         CompleteDictionaryLearning(9).fit(problem.X)
     with pytest.raises(ValueError, match="only zeros"):

@@ -21,7 +21,7 @@ def test_exact_fits_to_enough_measurements_are_supported():
 
 
 def test_too_few_measurements_are_not_supported():
-    for report in verdicts(n=20):
+    for report in verdicts(n=14):
         assert report.verdict == "not supported"
         assert report["measurements a parameter"].status == "violated"
 

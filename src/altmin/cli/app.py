@@ -1,4 +1,4 @@
-"""``altmin``: fit, transform, report, demo, data.
+"""``altmin``: fit, select, transform, guarantee, info, report, denoise, inpaint, demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 try:
     import typer
@@ -16,6 +16,9 @@ except ImportError:  # the extra is missing
 
 import altmin
 from altmin.cli.shell import run
+
+if TYPE_CHECKING:
+    from altmin.cli.tables import Wanted
 
 app = typer.Typer(
     help="Finds the true factors of your data, and tells you whether it found them.",
@@ -54,57 +57,154 @@ def options(
     _debug = debug
 
 
-@app.command()
+Data = Annotated[
+    str,
+    typer.Argument(help="csv, tsv (also .gz), parquet, feather, jsonl, npy, npz, zarr, mtx, or a folder."),
+]
+ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
+ModelName = Annotated[
+    str,
+    typer.Argument(help="Name of a model, for example AND; any capitals.", autocompletion=_complete_model),
+]
+Number = Annotated[int | None, typer.Option("--n-components", "-n", help="Number of components (or rank).")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Any parameter as in Python: --set max_iter=50 (repeatable)."),
+]
+Columns = Annotated[str | None, typer.Option(help="The features, separated by commas (or numbers from 1).")]
+Drop = Annotated[str | None, typer.Option(help="Columns that are no features, separated by commas.")]
+IdColumn = Annotated[str | None, typer.Option(help="A column that names the rows; goes into the output.")]
+Target = Annotated[str | None, typer.Option(help="For supervised models: a column, or a file with y.")]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+FIT_HELP = """Fit a model to a file and save it.
+
+    altmin fit AND counts.csv -n 10 --out topics.altmin
+
+    altmin fit topicmodel words.mtx -n 20
+
+    altmin fit FactorizationMachineRegressor sales.parquet -n 4 --target price --drop note
+
+Models: """
+
+
+def _wanted(
+    columns: str | None,
+    drop: str | None,
+    id_column: str | None,
+    target: str | None,
+    header: bool | None,
+) -> Wanted:
+    from altmin.cli.tables import Wanted
+
+    def listed(text: str | None) -> tuple[str, ...]:
+        return tuple(name.strip() for name in text.split(",")) if text else ()
+
+    return Wanted(listed(columns), listed(drop), id_column, target, header)
+
+
+@app.command(help=FIT_HELP + ", ".join(model_names()) + ".")
 def fit(
-    model: Annotated[
-        str, typer.Argument(help="Name of an estimator, for example AND.", autocompletion=_complete_model)
-    ],
-    data: Annotated[str, typer.Argument(help="npy, npz, csv, parquet, zarr, mtx, or a folder of tables.")],
+    model: ModelName,
+    data: Data,
     out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.altmin"),
-    n_components: Annotated[
-        int | None, typer.Option("--n-components", "-n", help="Number of components (or the rank).")
-    ] = None,
-    target: Annotated[
-        str | None, typer.Option(help="For supervised models: a csv column, or a file with y.")
-    ] = None,
-    option: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Any parameter as in Python: --set max_iter=50 (repeatable)."),
-    ] = None,
+    n_components: Number = None,
+    target: Target = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    id_column: IdColumn = None,
+    header: Header = None,
+    option: Settings = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Folder; a fit that was stopped goes on from there.")
     ] = None,
     dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+    quiet: Quiet = False,
+    keep_partial: Annotated[
+        bool, typer.Option("--keep-partial", help="After Ctrl-C, write the model of the last iteration.")
+    ] = False,
 ) -> None:
     """Fit a model to a file and save it."""
     from altmin.cli.fit import Order, fit_file
 
-    fit_file(Order(model, data, out, n_components, target, option or [], checkpoint, dask, quiet))
+    wanted = _wanted(columns, drop, id_column, target, header)
+    fit_file(
+        Order(model, data, out, n_components, wanted, option or [], checkpoint, dask, quiet, keep_partial)
+    )
+
+
+@app.command()
+def select(
+    model: ModelName,
+    data: Data,
+    least: Annotated[int, typer.Option("--from", help="Smallest number of components.")] = 2,
+    most: Annotated[int, typer.Option("--to", help="Largest number of components.")] = 10,
+    columns: Columns = None,
+    drop: Drop = None,
+    id_column: IdColumn = None,
+    header: Header = None,
+    option: Settings = None,
+    out: Annotated[Path | None, typer.Option(help="A picture of the curve: png, svg or pdf.")] = None,
+) -> None:
+    """How many components: the largest number that comes again in halves of the samples."""
+    from altmin.cli.look import select_number
+
+    select_number(
+        model, data, (least, most), _wanted(columns, drop, id_column, None, header), option or [], out
+    )
 
 
 @app.command()
 def transform(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
-    data: Annotated[str, typer.Argument(help="Data as for fit.")],
-    out: Annotated[Path, typer.Option(help="Where the codes go: npy, npz or csv.")] = Path("codes.npy"),
+    model: ModelFile,
+    data: Data,
+    out: Annotated[
+        Path, typer.Option(help="Where the codes go: csv, tsv, parquet, feather (with ids), npy or npz.")
+    ] = Path("codes.npy"),
+    id_column: IdColumn = None,
+    header: Header = None,
 ) -> None:
     """Codes (or predictions) of new data under a saved model."""
     from altmin.cli.fit import transform_file
 
-    transform_file(model, data, out)
+    transform_file(model, data, out, _wanted(None, None, id_column, None, header))
+
+
+@app.command()
+def guarantee(
+    model: ModelFile,
+    data: Data,
+    effort: Annotated[str, typer.Option(help="'full' compares fits on halves; 'cheap' looks once.")] = "full",
+    target: Target = None,
+    id_column: IdColumn = None,
+    header: Header = None,
+) -> None:
+    """Whether a model found the truth: the verdict, its conditions, and what to do next."""
+    from altmin.cli.look import judge_model
+
+    judge_model(model, data, effort, _wanted(None, None, id_column, target, header))
+
+
+@app.command()
+def info(model: ModelFile) -> None:
+    """What a model file holds."""
+    from altmin.cli.look import describe_model
+
+    describe_model(model)
 
 
 @app.command()
 def report(
-    model: Annotated[Path, typer.Argument(help="A model file.")],
+    model: ModelFile,
     data: Annotated[str | None, typer.Argument(help="Data to show codes of.")] = None,
     out: Annotated[Path, typer.Option(help="The page.")] = Path("page.html"),
     image_shape: Annotated[
         str | None, typer.Option(help="Height x width of a component, for example 8x8.")
     ] = None,
     vocabulary: Annotated[
-        Path | None, typer.Option(help="A word a line: components are shown by their top words.")
+        Path | None, typer.Option(help="One word per line: components are shown by their top words.")
     ] = None,
 ) -> None:
     """A page about a model: components, convergence, codes, outliers, the guarantee."""
@@ -121,6 +221,49 @@ def demo(
     from altmin.demo.tell import tell_stories
 
     tell_stories(out)
+
+
+@app.command(name="denoise")
+def denoise_command(
+    picture: Annotated[Path, typer.Argument(help="A picture: png, jpg, tif, npy, ...")],
+    out: Annotated[Path, typer.Option(help="Where the clean picture goes.")] = Path("clean.png"),
+    sigma: Annotated[
+        float | None, typer.Option(help="Strength of the noise in units of the pixels; estimated without it.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+) -> None:
+    """Take the noise out of a picture."""
+    from altmin.cli.pictures import denoise_picture
+
+    denoise_picture(picture, out, sigma, page, quiet)
+
+
+@app.command(name="inpaint")
+def inpaint_command(
+    picture: Annotated[Path, typer.Argument(help="A picture: png, jpg, tif, npy, ...")],
+    mask: Annotated[
+        Path | None,
+        typer.Option(
+            help="A picture that isn't black where pixels are missing; without it, they are the "
+            "transparent ones."
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the filled picture goes.")] = Path("filled.png"),
+    sigma: Annotated[
+        str | None, typer.Option(help="Strength of the noise, or auto: known pixels are denoised too.")
+    ] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+) -> None:
+    """Fill in missing pixels of a picture."""
+    from altmin.cli.pictures import inpaint_picture
+
+    inpaint_picture(picture, mask, out, sigma, page, quiet)
 
 
 @app.command()

@@ -5,19 +5,22 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 import altmin
 from altmin.cli.app import model_names
-from altmin.cli.tables import WRITTEN, FileError, check_target, read_table, write_table
+from altmin.cli.tables import WRITTEN, Frame, Wanted, check_target, read_table, write_table
+from altmin.cli.text_files import FileError
 
 
 @dataclass(frozen=True)
@@ -28,43 +31,75 @@ class Order:
     data: str
     out: Path
     n_components: int | None = None
-    target: str | None = None
+    wanted: Wanted = field(default_factory=Wanted)
     options: list[str] = field(default_factory=list)
     checkpoint: Path | None = None
     dask: str | None = None
     quiet: bool = False
+    keep_partial: bool = False
 
 
 def fit_file(order: Order) -> None:
     """Fit the named estimator to a file, save it, and say in plain words what came out."""
     check_target(order.out)
-    model = _make(order)
-    X, columns = read_table(order.data)
-    X, y, columns = _split_target(X, columns, order.target)
+    model = make_model(order)
+    frame = read_frame(order.data, order.wanted)
+    _check_holes(frame, model)
     with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the outcome is told below
         if order.dask is not None:
             stack.enter_context(_cluster(order.dask))
-        model = model.fit(X) if y is None else model.fit(X, y)
-    if columns is not None:
-        model.feature_names_in_ = np.array(columns, dtype=object)
+        model = model.fit(frame.X) if frame.y is None else model.fit(frame.X, frame.y)
+    if frame.columns is not None:
+        model.feature_names_in_ = np.array(frame.columns, dtype=object)
+    interrupted = model.outcome_.kind == "interrupted"
+    if interrupted and not order.keep_partial:
+        print("interrupted: no model was written (--keep-partial writes that of the last finished iteration,")
+        print("             --checkpoint lets a fit go on where it was stopped)")
+        raise KeyboardInterrupt
     altmin.save(model, order.out)
-    print(f"{order.model}: {model.outcome_}")
-    if hasattr(model, "guarantee_"):
-        print(f"guarantee: {model.guarantee_.verdict}")
-    print(f"model: {order.out}")
+    if not model.verbose:  # the progress line has ended with it
+        print(f"{type(model).__name__}: {model.outcome_}")
+    print(f"guarantee: {model.guarantee_.verdict} (altmin guarantee {order.out} {order.data} looks closer)")
+    print(f"model{' of an interrupted fit' if interrupted else ''}: {order.out}")
+    if interrupted:
+        raise KeyboardInterrupt
 
 
-def transform_file(model_file: Path, data: str, out: Path) -> None:
+def read_frame(data: str, wanted: Wanted | None = None) -> Frame:
+    """A table, with a word on standard error about what was recognised in it."""
+    frame = read_table(data, wanted)
+    for note in frame.notes:
+        print(f"{data}: {note}", file=sys.stderr)
+    return frame
+
+
+def _check_holes(frame: Frame, model: Any) -> None:
+    """Empty cells are told by their place, with what helps."""
+    if not isinstance(frame.X, np.ndarray) or model.get_params().get("missing") == "mask":
+        return
+    empty = np.argwhere(np.isnan(frame.X))
+    if len(empty):
+        named = frame.columns[empty[0, 1]] if frame.columns else empty[0, 1] + 1
+        masked = "--set missing=mask treats it as unobserved; " if "missing" in model.get_params() else ""
+        more = f" ({len(empty)} empty cells in all)" if len(empty) > 1 else ""
+        raise FileError(
+            f"{frame.place(*empty[0])} is empty{more}: {masked}--drop {named} leaves the column out"
+        )
+
+
+def transform_file(model_file: Path, data: str, out: Path, wanted: Wanted) -> None:
     """Codes of a file's rows under a saved model (predictions, where the model predicts)."""
     check_target(out, WRITTEN)
     model = load_model(model_file)
-    X = read_features(model, data)
+    frame = read_features(model, data, wanted)
     if hasattr(model, "transform"):
-        result = np.asarray(model.transform(X))
+        result = np.asarray(model.transform(frame.X))
         columns = [str(name) for name in model.get_feature_names_out()]
     else:
-        result, columns = np.asarray(model.predict(X)), ["prediction"]
-    write_table(result, out, columns)
+        result, columns = np.asarray(model.predict(frame.X)), ["prediction"]
+    write_table(result, out, columns, frame.aside)
     print(f"{result.shape[0]} rows x {len(columns)}: {out}")
 
 
@@ -75,20 +110,23 @@ def load_model(path: Path) -> Any:
     return altmin.load(path)
 
 
-def read_features(model: Any, data: str) -> Any:
+def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
     """A table as the model takes it: where both have names, its columns in the model's order."""
-    X, columns = read_table(data)
+    frame = read_table(data, wanted)
     names = getattr(model, "feature_names_in_", None)
-    if names is None or columns is None:
-        return X
+    if names is None or frame.columns is None or list(names) == frame.columns:
+        return frame
+    if isinstance(frame.X, str):  # other columns than the model's: these have to be picked
+        frame = read_table(data, Wanted(columns=tuple(frame.columns)))
     warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are checked here
+    columns = frame.columns or []
     missing = [str(name) for name in names if name not in columns]
     if missing:
         raise FileError(f"{data} lacks {len(missing)} column(s) of the model: {', '.join(missing[:5])}")
-    return X[:, [columns.index(name) for name in names]]
+    return replace(frame, X=frame.X[:, [columns.index(name) for name in names]], columns=list(names))
 
 
-def _make(order: Order) -> Any:
+def make_model(order: Order) -> Any:
     """The estimator that was asked for, not fitted yet."""
     estimator = _estimator(order.model)
     known = list(inspect.signature(estimator).parameters)
@@ -100,7 +138,7 @@ def _make(order: Order) -> Any:
         if known[0] not in ("n_components", "rank"):
             raise FileError(f"{order.model} takes no number of components: leave -n out")
         parameters.setdefault(known[0], order.n_components)
-    parameters.setdefault("verbose", 0 if order.quiet else 1)
+    parameters.setdefault("verbose", int(sys.stderr.isatty() and not order.quiet))
     if order.checkpoint is not None:
         parameters["checkpoint"] = str(order.checkpoint)
     try:
@@ -112,8 +150,9 @@ def _make(order: Order) -> Any:
 def _estimator(name: str) -> Any:
     """The estimator class of this name; the nearest name is suggested otherwise."""
     names = model_names()
-    if name in names:
-        return getattr(import_module(altmin._HOMES[name]), name)
+    for known in names:
+        if known.lower() == name.lower():
+            return getattr(import_module(altmin._HOMES[known]), known)
     raise FileError(f"no model is called {name!r}{_nearest(name, names)} (known: {', '.join(names)})")
 
 
@@ -132,22 +171,6 @@ def _parse(option: str) -> tuple[str, Any]:
         return name.strip(), ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return name.strip(), text
-
-
-def _split_target(X: Any, columns: list[str] | None, target: str | None) -> tuple[Any, Any, list[str] | None]:
-    """Features, target and the names of the features."""
-    if target is None:
-        return X, None, columns
-    if columns and target in columns:
-        place = columns.index(target)
-        names = [name for name in columns if name != target]
-        return np.delete(X, place, axis=1), X[:, place], names
-    if Path(target).exists():
-        y, _ = read_table(target)
-        y = np.load(y, allow_pickle=False) if isinstance(y, str) else y
-        return X, np.asarray(y).ravel(), columns
-    known = f" (columns: {', '.join(columns)})" if columns else ""
-    raise FileError(f"--target {target!r} is neither a column nor a file{known}")
 
 
 @contextmanager

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from altmin.cli.fit import load_model, read_features
-from altmin.cli.tables import FileError, check_target
+from altmin.cli.tables import check_target
+from altmin.cli.text_files import FileError
 from altmin.report.model_page import write_model_page
 from altmin.report.page import draw_without_a_screen
 
@@ -17,7 +18,7 @@ def report_model(
     draw_without_a_screen()
     check_target(out, (".html",))
     model = load_model(model_file)
-    X = None if data is None else read_features(model, data)
+    X = None if data is None else read_features(model, data).X
     words = None
     if vocabulary is not None:
         if not vocabulary.exists():

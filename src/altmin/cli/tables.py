@@ -1,95 +1,241 @@
-"""Tables as a shell user has them: csv and Matrix Market besides what the library reads by itself."""
+"""Tables as people have them: what the shell reads, what it sets aside, and what it writes."""
 
 from __future__ import annotations
 
-import csv
 import tempfile
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
+from altmin.cli.text_files import TEXT, FileError, read_text
 from altmin.io.tables import SUFFIXES
 
-WRITTEN = (".npy", ".npz", ".csv")
+WRITTEN = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".feather")
+READ = (*TEXT, ".feather", ".jsonl", ".mtx", *SUFFIXES)
+_COUNTERS = {"", "index", "unnamed: 0", "__index_level_0__", "id", "row"}  # names of columns that only count
 
 
-class FileError(ValueError):
-    """A file that cannot be used; the message says where in it and why."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which columns of a file play which part, as the options of a command say it.
+
+    Parameters
+    ----------
+    columns, drop : tuple of str
+        The features, or what isn't one: names, or numbers from 1 for a table without a header.
+    id_column : str, optional
+        A column that names the rows.
+    target : str, optional
+        The column of y, or a file that holds y.
+    header : bool, optional
+        Whether the first line of a text file holds names; by default it is looked at.
+    """
+
+    columns: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    id_column: str | None = None
+    target: str | None = None
+    header: bool | None = None
 
 
-def read_table(name: str) -> tuple[Any, list[str] | None]:
-    """What an estimator takes as X, and the column names if the file has them.
+@dataclass(frozen=True)
+class Frame:
+    """A table as an estimator takes it, and what belongs to its rows.
+
+    Parameters
+    ----------
+    X : ndarray, sparse matrix or str
+        Features; a path where the library reads the file piece by piece.
+    columns : list of str or None
+        Names of the features.
+    aside : dict
+        From the name of a column to its values: ids and text, which are carried into the output.
+    y : ndarray or None
+        The target.
+    notes : tuple of str
+        What was recognised, for the user.
+    first_line : int or None
+        Of a text file: the line of the first row.
+    """
+
+    X: Any
+    columns: list[str] | None = None
+    aside: dict[str, NDArray[Any]] | None = None
+    y: Any = None
+    notes: tuple[str, ...] = ()
+    first_line: int | None = None
+
+    def place(self, row: int, column: int) -> str:
+        """Where a cell stands, in words that a person can follow in the file."""
+        name = f'column "{self.columns[column]}"' if self.columns else f"column {column + 1}"
+        return f"line {self.first_line + row}, {name}" if self.first_line else f"row {row + 1}, {name}"
+
+
+def read_table(name: str, wanted: Wanted | None = None) -> Frame:
+    """Read a file, recognise headers and index columns, and set aside what is no number.
 
     Parameters
     ----------
     name : str
-        Path of a csv, mtx, npy, npz, parquet or zarr table, or of a folder of tables.
+        Path of a table, or of a folder of tables.
+    wanted : Wanted, optional
+        What the user said about its columns.
 
     Returns
     -------
-    X : ndarray, sparse matrix or str
-        Paths that the library opens by itself stay paths, so large files are read piece by piece.
-    columns : list of str or None
-        The header of a csv file.
+    Frame
+        The features, and what belongs to them.
     """
+    wanted = wanted or Wanted()
     path = Path(name)
     if not path.exists():
         raise FileError(f"there is no file {name}")
-    if path.suffix == ".csv":
-        try:
-            return _read_csv(path)
-        except UnicodeDecodeError:
-            raise FileError(f"{name} is not a text file in UTF-8") from None
-    if path.suffix == ".mtx":
-        from scipy.io import mmread
-
-        try:
-            matrix = mmread(path)
-            return matrix.tocsr() if sp.issparse(matrix) else matrix, None
-        except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
-            raise FileError(f"{name} is not a readable Matrix Market file ({error})") from None
-    if path.is_dir() or path.suffix in SUFFIXES:
-        return name, None
-    raise FileError(f"{name} ends in none of .csv, .mtx, {', '.join(SUFFIXES)}")
+    kind = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
+    if kind in (*TEXT, ".feather", ".jsonl", ".parquet"):
+        return _with_target(_read_columns(path, kind, wanted), wanted)
+    if wanted.columns or wanted.drop or wanted.id_column:
+        raise FileError(
+            f"{name} has no named columns: --columns, --drop and --id-column need a table that has"
+        )
+    if kind == ".mtx":
+        return _with_target(Frame(_read_matrix_market(path)), wanted)
+    if path.is_dir() or kind in SUFFIXES:
+        return _with_target(Frame(name), wanted)
+    hint = ": save the sheet as CSV or parquet" if kind in (".xlsx", ".xls", ".ods") else ""
+    raise FileError(f"{name} ends in none of {', '.join(READ)}{hint}")
 
 
-def _read_csv(path: Path) -> tuple[np.ndarray, list[str] | None]:
-    rows: list[list[float]] = []
-    header: list[str] | None = None
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        for line, cells in enumerate(csv.reader(file), 1):
-            if not cells:
-                continue
-            if line == 1 and not _is_number(cells[0]):
-                header = [cell.strip() for cell in cells]
-                twice = sorted({name for name in header if header.count(name) > 1})
-                if twice:
-                    raise FileError(f"{path}: several columns are called {', '.join(map(repr, twice))}")
-                continue
-            width = len(header) if header else len(rows[0]) if rows else len(cells)
-            if len(cells) != width:
-                raise FileError(f"{path}, line {line}: {len(cells)} cells where {width} are expected")
-            rows.append([_cell(path, line, place, cell) for place, cell in enumerate(cells, 1)])
-    if not rows:
+def _read_matrix_market(path: Path) -> Any:
+    from scipy.io import mmread
+
+    try:
+        matrix = mmread(path)
+    except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
+        raise FileError(f"{path} is not a readable Matrix Market file ({error})") from None
+    return matrix.tocsr() if sp.issparse(matrix) else matrix
+
+
+def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:
+    """A table with columns of different kinds, by pyarrow."""
+    first_line, named = None, True
+    try:
+        if kind in TEXT:
+            table, first_line, named = read_text(path, wanted.header, _set_aside(wanted))
+        elif kind == ".parquet":
+            import pyarrow.parquet as pq
+
+            schema = pq.read_schema(path)
+            plain = all(_is_numeric(field.type) for field in schema) and not _guess_counters(schema.names)
+            if plain and not (wanted.columns or wanted.drop or wanted.id_column or wanted.target):
+                return Frame(str(path), list(schema.names))  # read piece by piece
+            table = pq.read_table(path)
+        elif kind == ".feather":
+            from pyarrow.feather import read_table as read_feather
+
+            table = read_feather(path)
+        else:
+            from pyarrow.json import read_json
+
+            table = read_json(path)
+    except ImportError as error:
+        raise FileError(f"{path}: reading it needs {error.name}: pip install 'altmin[cli]'") from None
+    except OSError as error:
+        raise FileError(f"{path} is not a readable {kind} file ({error})") from None
+    return _sorted_out(path, table, wanted, first_line, named)
+
+
+def _set_aside(wanted: Wanted) -> tuple[str, ...]:
+    """Columns that may hold anything: they are no features."""
+    return tuple(name for name in (*wanted.drop, wanted.id_column, wanted.target) if name is not None)
+
+
+def _is_numeric(kind: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind))
+
+
+def _guess_counters(names: list[str]) -> list[str]:
+    return [name for name in names if name.strip().lower() in _COUNTERS or name.lower().endswith("_id")]
+
+
+def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, named: bool) -> Frame:
+    """Features, ids, target; and a word on what was recognised."""
+    known = [str(name) for name in table.column_names]
+    for option, given in (("--columns", wanted.columns), ("--drop", wanted.drop)):
+        _check_names(path, option, given, known)
+    if wanted.id_column is not None:
+        _check_names(path, "--id-column", (wanted.id_column,), known)
+    notes: list[str] = []
+    aside = dict.fromkeys([wanted.id_column] if wanted.id_column is not None else [])
+    left = [name for name in known if name not in (*wanted.drop, wanted.target, *aside)]
+    chosen = list(wanted.columns) or left
+    column = dict(zip(known, table.columns, strict=True))
+    for name in _guess_counters(chosen if named and not wanted.columns else []):
+        if _counts(column[name]):
+            aside[name] = None
+            notes.append(f'column "{name}" only counts the rows: set aside (--columns makes it a feature)')
+    for name in [name for name in chosen if name not in aside and not _is_numeric(column[name].type)]:
+        if wanted.columns:
+            raise FileError(f'{path}: --columns names "{name}", which holds text')
+        aside[name] = None
+        notes.append(f'column "{name}" holds text: set aside, and carried into the output')
+    features = [name for name in chosen if name not in aside]
+    if not features or table.num_rows == 0:
         raise FileError(f"{path} holds no rows of numbers")
-    return np.array(rows), header
+    X = np.empty((table.num_rows, len(features)))
+    for place, name in enumerate(features):
+        X[:, place] = _as_floats(column[name])
+    if not named and table.num_rows > 9 and _counts(column[features[0]]):
+        notes.append(
+            "the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"
+        )
+    carried = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in aside}
+    frame = Frame(X, features if named else None, carried, None, tuple(notes), first_line)
+    if wanted.target in column:
+        y = column[wanted.target]
+        values = _as_floats(y) if _is_numeric(y.type) else np.asarray(y.to_pylist(), dtype=object)
+        return replace(frame, y=values)
+    return frame
 
 
-def _cell(path: Path, line: int, place: int, cell: str) -> float:
-    try:
-        return float(cell) if cell.strip() else float("nan")
-    except ValueError:
-        raise FileError(f"{path}, line {line}, cell {place}: {cell!r} is not a number") from None
+def _check_names(path: Path, option: str, names: tuple[str, ...], known: list[str]) -> None:
+    missing = [name for name in names if name not in known]
+    if missing:
+        shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+        raise FileError(f"{path}: {option} names {', '.join(missing)}; the columns are {shown}")
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
+def _as_floats(column: Any) -> NDArray[Any]:
+    values = column.to_numpy()
+    return np.asarray(
+        [np.nan if v is None else v for v in values] if values.dtype == object else values, float
+    )
+
+
+def _counts(column: Any) -> bool:
+    """Whether whole numbers all differ: a key of the rows rather than a measurement."""
+    values = column.to_numpy()
+    if values.dtype.kind not in "iuf" or not np.array_equal(values, np.round(values)):
         return False
-    return True
+    return len(np.unique(values)) == len(values)
+
+
+def _with_target(frame: Frame, wanted: Wanted) -> Frame:
+    """The frame with y from a file, where the target isn't one of its columns."""
+    if wanted.target is None or frame.y is not None:
+        return frame
+    if Path(wanted.target).exists():
+        y = read_table(wanted.target).X
+        return replace(
+            frame, y=np.asarray(np.load(y, allow_pickle=False) if isinstance(y, str) else y).ravel()
+        )
+    known = f" (columns: {', '.join(frame.columns)})" if frame.columns else ""
+    raise FileError(f"--target {wanted.target!r} is neither a column nor a file{known}")
 
 
 def check_target(path: Path, suffixes: tuple[str, ...] = ()) -> None:
@@ -115,15 +261,27 @@ def check_target(path: Path, suffixes: tuple[str, ...] = ()) -> None:
         raise FileError(f"no permission to write to {path.parent} ({error.strerror})") from None
 
 
-def write_table(array: np.ndarray, path: Path, columns: list[str]) -> None:
-    """Write codes or predictions by the ending of the path, one of ``WRITTEN``."""
-    match path.suffix:
-        case ".npy":
-            np.save(path, array)
-        case ".npz":
-            np.savez_compressed(path, X=array)
-        case _:
-            with path.open("w", newline="", encoding="utf-8") as file:
-                writer = csv.writer(file)
-                writer.writerow(columns)
-                writer.writerows(np.atleast_2d(array.T).T.tolist())
+def write_table(array: NDArray[Any], path: Path, columns: list[str], aside: dict[str, Any] | None) -> None:
+    """Write codes or predictions, beside the ids of the rows, by the ending of the path (``WRITTEN``)."""
+    if path.suffix == ".npy":
+        np.save(path, array)
+        return
+    if path.suffix == ".npz":
+        np.savez_compressed(path, X=array)
+        return
+    import pyarrow as pa
+
+    values = dict(zip(columns, np.atleast_2d(array.T), strict=True))
+    table = pa.table({**(aside or {}), **values})
+    if path.suffix in (".csv", ".tsv"):
+        from pyarrow.csv import WriteOptions, write_csv
+
+        write_csv(table, path, WriteOptions(delimiter="," if path.suffix == ".csv" else "\t"))
+    elif path.suffix == ".parquet":
+        from pyarrow.parquet import write_table as write_parquet
+
+        write_parquet(table, path)
+    else:
+        from pyarrow.feather import write_feather
+
+        write_feather(table, path)

@@ -71,7 +71,7 @@ def make_sparse_dictionary(
     snr_db : float or None
         Signal-to-noise ratio in dB, energy of the signal over that of the noise; None is no noise.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------

@@ -55,7 +55,7 @@ def make_dir(
     noise : float
         Noise level, gamma.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def make_ctm(
     noise : float
         Noise level, gamma.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def make_ctm(
     **Guarantee.** Weights are never exactly zero, so recovery stalls at the size of the smallest ones;
     sparser for larger ``sigma``.
 
-    **Cost.** One product, n_samples * n_components * n_features; ``per_document_covariance`` draws a matrix
-    a sample.
+    **Cost.** One product, n_samples * n_components * n_features; ``per_document_covariance`` draws one matrix
+    per sample.
 
     References
     ----------
@@ -179,7 +179,7 @@ def make_neg(
     noise : float
         Noise level, gamma.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
@@ -239,7 +239,7 @@ def make_binary(
     noise : float
         Noise level, gamma.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
@@ -281,11 +281,11 @@ def add_outliers(
     X : ndarray of shape (n_samples, n_features)
         The data; not changed.
     share : float
-        Of the samples that become outliers.
+        Share of the samples that become outliers.
     scale : float
         Norm of an outlier in units of the mean norm of a sample.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------

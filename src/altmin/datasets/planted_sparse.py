@@ -64,7 +64,7 @@ def make_planted_sparse(
     kind : {'dense', 'large', 'duplicates'}
         Gaussian rows of the inliers' size; the same 10 times as long; a few Gaussian rows repeated.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
@@ -122,12 +122,12 @@ def replace_by_outliers(
     kind : {'dense', 'large', 'duplicates'}
         As in :func:`make_planted_sparse`.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------
     X : ndarray of shape (n_samples, n_features)
-        With outliers.
+        The problem with outliers.
     outliers : ndarray of bool, shape (n_samples,)
         Which rows.
     """

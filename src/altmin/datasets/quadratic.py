@@ -82,7 +82,7 @@ def make_quadratic(
     noise : float
         Standard deviation of the noise.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def make_scene(
     shading : float
         Standard deviation of log s, the brightness of a pixel.
     random_state : int, RandomState or None
-        Seed.
+        Seed of the data.
 
     Returns
     -------

@@ -85,9 +85,9 @@ def noise() -> Story:
     named = {f"{name}: {psnr(image, clean):.1f} dB": image for name, image in shown.items()}
     return Story(
         "Can the noise be told from the picture?",
-        f"Noise of unknown strength on a photograph: altmin learns a transform from the noisy picture itself "
-        f"and reaches {psnr(ours, clean):.1f} dB; scikit-image's non-local means {psnr(other, clean):.1f} dB "
-        "(more is better).",
+        "Noise of unknown strength on a photograph: altmin learns from similar patches of the picture itself "
+        f"and reaches {psnr(ours, clean):.1f} dB; scikit-image's non-local means "
+        f"{psnr(other, clean):.1f} dB (more is better).",
         "OrthogonalDictionaryLearning",
         "camera inside scikit-image",
         "altmin.images.denoise(noisy)",

@@ -7,7 +7,7 @@ from altmin.contract import OutcomeKind, record
 _ADVICE: dict[str, tuple[str, str]] = {
     "converged": ("the factors stopped changing", ""),
     "max_iter": (
-        "the iterations were used up while the factors still changed",
+        "all iterations were taken, and the factors still changed",
         "raise max_iter, or accept the precision that history_ shows",
     ),
     "stalled": (
@@ -28,7 +28,7 @@ _ADVICE: dict[str, tuple[str, str]] = {
 
 @record
 class Outcome:
-    """The end of a fit.
+    """The end of a fit; it equals its kind, so that ``outcome_ == "converged"`` can be asked.
 
     Parameters
     ----------
@@ -43,6 +43,12 @@ class Outcome:
     kind: str
     message: str
     advice: str
+
+    def __eq__(self, other: object) -> bool:
+        return str(other) == (self.kind if isinstance(other, str) else str(self))
+
+    def __hash__(self) -> int:
+        return hash(self.kind)
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.message}" + (f" ({self.advice})" if self.advice else "")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
 from collections.abc import Mapping
 from typing import Any, Protocol, TextIO
+
+_SETTLED = 3  # iterations after which the time left is worth telling
 
 
 class Progress(Protocol):
@@ -42,26 +46,29 @@ class Silent:
 
 
 class Line:
-    """A line rewritten in place: phase, iteration, measures, time left.
+    """A line that is rewritten in place: phase, iteration, measures, time left.
 
-    Plain carriage returns work in terminals and in notebooks alike. Where the output is a file, a
-    line is printed now and then instead.
+    It is cut to the width of the terminal, so it never wraps. Carriage returns work in terminals and in
+    notebooks alike. Where the output is a file, plan and end are told.
     """
 
     def __init__(self, out: TextIO | None = None, every: float = 0.1) -> None:
         self._out = out or sys.stderr
         self._live = self._out.isatty() or "ipykernel" in sys.modules
-        self._every = every if self._live else 10.0
+        self._every = every
         self._shown = 0.0
         self._begun = 0.0
         self._max_iter: int | None = 0
         self._text = ""
 
     def begin(self, plan: str, max_iter: int | None) -> None:
-        """Print the plan."""
+        """Show the plan: in a terminal until there is something newer to show."""
         self._begun = time.perf_counter()
         self._max_iter = max_iter
-        print(f"altmin: {plan}", file=self._out)
+        if self._live:
+            self._show(plan)
+        else:
+            print(f"altmin: {plan}", file=self._out)
 
     def round(self, name: str, share: float) -> None:
         """Show how far the current pass is, on long passes."""
@@ -69,30 +76,46 @@ class Line:
             self._show(f"{self._text}  {name} {share:.0%}".strip())
 
     def iteration(self, n_iter: int, measures: Mapping[str, Any]) -> bool:
-        """Show the iteration's measures and the time that is left at most."""
+        """Show the iteration, how much time is left at most, and its measures."""
         spent = time.perf_counter() - self._begun
-        count, left = str(n_iter), ""
-        if self._max_iter is not None:
-            count = f"{n_iter}/{self._max_iter}"
-            left = f", at most {spent / n_iter * (self._max_iter - n_iter):.0f} s left"
+        count = f"iteration {n_iter}" + (f"/{self._max_iter}" if self._max_iter else "")
+        left = ""
+        if self._max_iter and n_iter >= _SETTLED:
+            left = f", at most {_duration(spent / n_iter * (self._max_iter - n_iter))} left"
         numbers = "  ".join(
             f"{key} {value:.3g}" for key, value in measures.items() if isinstance(value, float)
         )
-        self._text = f"{count}  {numbers}  {spent:.0f} s{left}"
+        self._text = f"{count}  {_duration(spent)}{left}  {numbers}"
         if time.perf_counter() - self._shown >= self._every:
             self._show(self._text)
         return False
 
     def end(self, outcome: str) -> None:
-        """Leave the last line and the outcome on the screen."""
-        if self._text:
-            self._show(self._text)
-        print(("\n" if self._live else "") + f"altmin: {outcome}", file=self._out)
+        """Leave how the fit ended on the screen, and nothing else."""
+        self._show("")
+        print(("\r" if self._live else "") + f"altmin: {outcome}", file=self._out)
 
     def _show(self, text: str) -> None:
+        if not self._live:
+            return
         self._shown = time.perf_counter()
-        print(f"\r{text:<100}" if self._live else text, end="" if self._live else "\n", file=self._out)
+        width = _columns(self._out) - 1
+        print(f"\r{text[:width]:<{width}}", end="", file=self._out)
         self._out.flush()
+
+
+def _columns(out: TextIO) -> int:
+    try:
+        return os.get_terminal_size(out.fileno()).columns or 80
+    except (OSError, ValueError):  # a notebook
+        return shutil.get_terminal_size().columns
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60:02d} min"
+    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
 def make_progress(verbose: bool | int) -> Progress:

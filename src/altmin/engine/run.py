@@ -167,8 +167,17 @@ class _Run:
         step = self.algorithm.next_round(self.state)
         limit = self.settings.max_iter
         if isinstance(step, Round) and limit is not None and self.n_iter >= limit:
-            return Done("max_iter")
+            return self._used_up()
         return step
+
+    def _used_up(self) -> Done:
+        """The end at max_iter: a fit that hardly moved any more has converged, whatever stopped it."""
+        allowed = self.settings.max_iter
+        change = self._last_changes()
+        if change <= np.sqrt(np.finfo(self.source.info.dtype).eps):
+            return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
+        moved = f", and the last ones still changed the factors by {change:.1g}" if change < math.inf else ""
+        return Done("max_iter", f"all {allowed} iterations were taken{moved}")
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; say so where it ends the fit."""
@@ -187,8 +196,12 @@ class _Run:
 
     def _calm(self) -> bool:
         """Whether the factors have hardly changed for some iterations running."""
+        return self._last_changes() < self.settings.tol
+
+    def _last_changes(self) -> float:
+        """The largest change of the last few iterations; infinite where there are fewer or none is known."""
         last = [row.get("change", math.inf) for row in self.history[-self.settings.patience :]]
-        return len(last) == self.settings.patience and max(last) < self.settings.tol
+        return max(last) if len(last) == self.settings.patience else math.inf
 
     def _reduce(self, step: Round, interruptible: bool) -> Stats:
         """Statistics of a round, with Ctrl-C and progress watched between blocks."""

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -73,6 +74,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
 
     _min_samples: ClassVar[int] = 1
     _power: ClassVar[int] = 2  # of the values, sums of which a fit forms: bounds their magnitude
+    _retired: ClassVar[tuple[str, ...]] = ()  # parameters that files of earlier versions may still name
     _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -164,11 +166,16 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             return None
         return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
 
-    def _set_run(self, result: Result) -> None:
-        """The attributes that come from the loop."""
-        self.n_iter_ = result.n_iter
-        self.history_ = result.history
+    def _set_run(self, result: Result, more: bool = False) -> None:
+        """The attributes that come from the loop; the history goes on where rows come in several calls."""
+        before = getattr(self, "history_", []) if more else []
+        self.history_ = [
+            *before, *({**row, "iteration": len(before) + i} for i, row in enumerate(result.history, 1))
+        ]  # fmt: skip
+        self.n_iter_ = len(before) + result.n_iter
         self.outcome_ = result.outcome
+        if result.outcome == "max_iter":
+            warnings.warn(f"{type(self).__name__}: {result.outcome}", ConvergenceWarning, stacklevel=5)
 
     def guarantee(
         self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None

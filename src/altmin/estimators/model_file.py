@@ -105,6 +105,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(tree, dict) or not all(isinstance(tree.get(k), dict) for k in ("parameters", "fitted")):
         raise ContainerError(f"{path} holds no model: parameters and fitted attributes are missing")
     parameters, fitted = (_renamed(tree[part]) for part in ("parameters", "fitted"))
+    parameters = {key: value for key, value in parameters.items() if key not in cls._retired}
     try:
         model = cls(**{key: _from_portable(value) for key, value in parameters.items()})
         if fitted:

@@ -24,8 +24,9 @@ class Unmixing:
     Parameters
     ----------
     endmembers : ndarray of shape (n_endmembers, bands)
-        A spectrum a material, in the units of the cube: the pixel of about the largest share that the scene
-        shows. Bad bands are filled in by regression on the weights; NaN where the cube holds no number.
+        One spectrum per material, in the units of the cube: the pixel of about the largest share that
+        the scene shows. Bad bands are filled in by regression on the weights; NaN where the cube holds no
+        number.
     abundances : ndarray of shape (rows, columns, n_endmembers)
         Shares that sum to one in each valid pixel, 0 elsewhere.
     valid : ndarray of bool of shape (rows, columns)
@@ -96,7 +97,7 @@ def unmix(
     **Guarantee.** That of :class:`altmin.AND`: ``result.guarantee`` says whether the spectra are those of
     the scene. A wrong number of endmembers finds other spectra.
 
-    **Cost.** That of the estimator, and a non-negative least squares of n_endmembers unknowns a pixel.
+    **Cost.** That of the estimator, and a non-negative least squares of n_endmembers unknowns per pixel.
 
     References
     ----------
@@ -165,7 +166,7 @@ def abundances(pixels: ArrayLike, endmembers: ArrayLike, *, scaling: str = "peak
     -----
     **Guarantee.** The exact minimiser, to rounding; shares sum to one.
 
-    **Cost.** bands * n_endmembers a pixel, and an active-set search in n_endmembers unknowns.
+    **Cost.** bands * n_endmembers operations per pixel, and an active-set search in n_endmembers unknowns.
 
     References
     ----------

@@ -39,7 +39,7 @@ def as_frame(image: ArrayLike, known: NDArray[np.bool_] | None = None) -> Frame:
     ----------
     image : array-like of shape (H, W) or (H, W, C)
         Grey or colour; integers, or floats of any range.
-    known : ndarray of bool of shape (H, W), or None
+    known : ndarray of bool of shape (H, W, C), or None
         Pixels that count; the others may hold anything and become 0.
 
     Returns
@@ -51,14 +51,16 @@ def as_frame(image: ArrayLike, known: NDArray[np.bool_] | None = None) -> Frame:
     channels = pixels.reshape(*pixels.shape[:2], -1)
     valid = channels if known is None else channels[known]
     if not np.isfinite(valid).all():
-        row, column = np.argwhere(~np.isfinite(channels).all(axis=2))[0]
+        row, column = np.argwhere(~np.isfinite(channels) & (True if known is None else known))[0, :2]
         raise ValueError(f"image contains NaN or infinity, first at row {row}, column {column}")
     low, high = (float(valid.min()), float(valid.max())) if valid.size else (0.0, 1.0)
     scale = high - low or 1.0
     if not np.isfinite(scale):
         raise ValueError(f"image spans {low:g} to {high:g}: its range overflows")
     values = np.zeros(channels.shape, np.float32)
-    np.subtract(channels / scale, low / scale, out=values, where=_spread(known, channels), casting="unsafe")
+    np.subtract(
+        channels / scale, low / scale, out=values, where=True if known is None else known, casting="unsafe"
+    )
     return Frame(values, low, scale, pixels.dtype, pixels.shape)
 
 
@@ -72,5 +74,15 @@ def check_image(image: ArrayLike) -> NDArray[Any]:
     return pixels
 
 
-def _spread(known: NDArray[np.bool_] | None, channels: NDArray[Any]) -> Any:
-    return True if known is None else np.broadcast_to(known[:, :, None], channels.shape)
+def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """The mask for each channel: (H, W, C)."""
+    missing = np.asarray(mask)
+    if missing.shape not in (shape, shape[:2]) or (
+        missing.dtype != bool and not np.isin(missing, (0, 1)).all()
+    ):
+        raise ValueError(
+            f"mask has shape {missing.shape} and dtype {missing.dtype}; booleans of shape {shape[:2]} (or "
+            f"{shape}) are needed (true: missing)"
+        )
+    channels = np.broadcast_to(missing.reshape(*shape[:2], -1), (*shape[:2], *(shape[2:] or (1,))))
+    return np.array(channels, np.bool_)

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from altmin.engine.plan import allowed_threads
-from altmin.images.fillers import mmse_fill, pursuit_fill, smooth_fill, threshold_fill
-from altmin.images.frame import as_frame, check_image
-from altmin.images.learn import SPARSE_SHARES, alternate, cosine_patches
-from altmin.images.patches import Patches
+from altmin.engine.progress import make_progress
+from altmin.images.denoise import clean_channels
+from altmin.images.fillers import PASSES, group_fill, mmse_fill, pursuit_fill, smooth_fill, threshold_fill
+from altmin.images.frame import Frame, as_frame, check_image, check_mask
+from altmin.images.noise import channel_sigmas, unit_noise
 from altmin.images.reconstruct import split_channels
 
-_SAMPLE = 20_000
 # Pursuits and the linear estimate cost more, and gain less from overlap.
 _STEPS: dict[str, Any] = {"threshold": 1, "mmse": "tile", "omp": "tile", "ormp": "tile"}
-_TURNS = 2  # of learning and filling
 
 
 def inpaint(
@@ -25,6 +24,7 @@ def inpaint(
     mask: ArrayLike,
     dictionary: ArrayLike | None = None,
     *,
+    sigma: ArrayLike | Literal["auto"] | None = None,
     method: Literal["threshold", "mmse", "omp", "ormp"] = "threshold",
     patch_size: int | tuple[int, int] | None = None,
     step: int | Literal["tile"] | None = None,
@@ -32,8 +32,13 @@ def inpaint(
     code_variances: ArrayLike | None = None,
     max_iter: int = 80,
     n_jobs: int | None = None,
+    verbose: bool | int = False,
 ) -> NDArray[Any]:
     r"""Fill in the pixels under a mask with what a sparse model of the patches says.
+
+    Without a dictionary, each patch is estimated together with those around it that look alike, by Wiener
+    filters along the principal axes of the group, in eight passes over the image (:func:`denoise` explains
+    one of them). Given the strength of the noise, the known pixels are denoised by the same passes.
 
     With an orthogonal dictionary D, the default repeats, for thresholds :math:`\zeta` that fall from the
     contrast of the image to a fiftieth of it,
@@ -48,11 +53,15 @@ def inpaint(
     ----------
     image : array-like of shape (H, W) or (H, W, channels)
         Integers or floats; missing pixels may hold anything.
-    mask : array-like of bool of shape (H, W)
-        True where a pixel is missing, as in ``skimage.restoration.inpaint_biharmonic``.
+    mask : array-like of bool of shape (H, W) or (H, W, channels)
+        True where a pixel, or one of its channels, is missing, as in
+        ``skimage.restoration.inpaint_biharmonic``.
     dictionary : array-like of shape (n_atoms, n_pixels), or None
-        Atoms as in :func:`reconstruct`. None learns one from the image itself, learning and filling in
-        turn (``patch_size`` 8, ``method`` 'threshold').
+        Atoms as in :func:`reconstruct`. None uses groups of similar patches instead; the parameters from
+        ``method`` to ``max_iter`` are for dictionaries.
+    sigma : float, array-like of shape (channels,), 'auto' or None
+        Standard deviation of the noise of the known pixels, which are then denoised too; 'auto' estimates
+        it (:func:`estimate_noise`). None returns the known pixels as they are. Without a dictionary only.
     method : {'threshold', 'mmse', 'omp', 'ormp'}
         Iterated thresholds on overlapping patches (for orthogonal dictionaries); the linear estimate of
         least mean square error given the variances of the codes; or a pursuit on the observed pixels.
@@ -68,19 +77,22 @@ def inpaint(
     max_iter : int
         Thresholds.
     n_jobs : int or None
-        Threads.
+        Threads; the result doesn't depend on it.
+    verbose : bool or int
+        Whether to show progress.
 
     Returns
     -------
     ndarray
-        Of the shape and type of the image; known pixels are unchanged.
+        Of the shape and type of the image; known pixels are unchanged, unless ``sigma`` is given.
 
     Notes
     -----
-    **Guarantee.** None of recovery; known pixels are returned bit by bit. With a single tiling and a fixed
-    threshold each round lowers the objective.
+    **Guarantee.** None of recovery; without ``sigma`` known pixels are returned bit by bit. With a single
+    tiling and a fixed threshold each round lowers the objective.
 
-    **Cost.** ``max_iter`` transforms of all overlapping patches, n_pixels * patch_size^4 each.
+    **Cost.** Without a dictionary, about that of eight times :func:`denoise`'s second pass; with one,
+    ``max_iter`` transforms of all overlapping patches, n_pixels * patch_size^4 each.
 
     References
     ----------
@@ -96,67 +108,49 @@ def inpaint(
     >>> bool(np.abs(inpaint(np.where(missing, 0, image), missing) - image).max() < 0.1)
     True
     """
-    missing = _check_mask(mask, check_image(image).shape)
+    missing = check_mask(mask, check_image(image).shape)
     frame = as_frame(image, ~missing)
-    if not missing.any():
+    if not missing.any() and sigma is None:
         return np.array(image)
-    if missing.all():
-        raise ValueError("mask covers the whole image: there is nothing to go by")
+    if missing.all(axis=(0, 1)).any():
+        raise ValueError("mask covers the whole image, or a whole channel: there is nothing to go by")
     if method not in ("threshold", "mmse", "omp", "ormp"):
         raise ValueError(f"method is {method!r}; allowed are 'threshold', 'mmse', 'omp' and 'ormp'")
+    if dictionary is not None and sigma is not None:
+        raise ValueError("sigma is given with a dictionary; noise is taken out without a dictionary only")
     n_jobs = allowed_threads(n_jobs)
-    start = smooth_fill(frame.values, missing)
     if dictionary is None:
-        filled = _learn_and_fill(start, missing, patch_size, step, max_iter, n_jobs)
+        filled = _by_groups(frame, missing, sigma, n_jobs, verbose)
     else:
-        D = np.asarray(dictionary, dtype=np.float32)
+        count = n_nonzero_coefs or max(np.shape(dictionary)[-1] // 10, 1)
+        call: Any
+        call, options = {
+            "threshold": (threshold_fill, (max_iter, n_jobs)),
+            "mmse": (mmse_fill, (code_variances, n_jobs)),
+        }.get(method, (pursuit_fill, (count, method, code_variances, n_jobs)))
+        D, start = np.asarray(dictionary, dtype=np.float32), smooth_fill(frame.values, missing)
         size, layers = split_channels(start, D, patch_size)
+        holes = [missing] if len(layers) == 1 else [missing[:, :, [c]] for c in range(len(layers))]
         stride = step or _STEPS[method]
-        if method == "threshold":
-            parts = [threshold_fill(x, missing, D, size, stride, max_iter, n_jobs) for x in layers]
-        elif method == "mmse":
-            parts = [mmse_fill(x, missing, D, size, stride, code_variances, n_jobs) for x in layers]
-        else:
-            count = n_nonzero_coefs or max(D.shape[1] // 10, 1)
-            options = (D, size, stride, count, method, code_variances, n_jobs)
-            parts = [pursuit_fill(x, missing, *options) for x in layers]
+        parts = [call(x, hole, D, size, stride, *options) for x, hole in zip(layers, holes, strict=True)]
         filled = np.concatenate(parts, axis=-1)
     result = frame.restore(filled)
-    known = ~missing
-    result[known] = np.asarray(image)[known]
+    if sigma is None:
+        known = ~missing.reshape(result.shape)
+        result[known] = np.asarray(image)[known]
     return result
 
 
-def _learn_and_fill(
-    start: NDArray[Any],
-    missing: NDArray[np.bool_],
-    patch_size: Any,
-    step: Any,
-    max_iter: int,
-    n_jobs: int | None,
+def _by_groups(
+    frame: Frame, missing: NDArray[np.bool_], sigma: Any, n_jobs: int, verbose: bool | int
 ) -> NDArray[Any]:
-    """Fill with the cosine basis, learn from the filled image, fill again with what was learnt."""
-    side = patch_size if patch_size is not None else min(8, *start.shape[:2])
-    size = (side, side) if isinstance(side, int) else tuple(side)
-    layers = []
-    for c in range(start.shape[2]):
-        layer, atoms = start[:, :, [c]], cosine_patches(*size)
-        for turn in range(_TURNS):
-            sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)
-            if turn and sample.any():
-                for share in SPARSE_SHARES:
-                    atoms = alternate(sample, atoms, keep=share, max_iter=20, n_jobs=n_jobs)
-                atoms = atoms.astype(np.float32)
-            layer = threshold_fill(start[:, :, [c]], missing, atoms, size, step or 1, max_iter, n_jobs)
-        layers.append(layer)
-    return np.concatenate(layers, axis=-1)
-
-
-def _check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    missing = np.asarray(mask)
-    if missing.shape != shape[:2] or (missing.dtype != bool and not np.isin(missing, (0, 1)).all()):
-        raise ValueError(
-            f"mask has shape {missing.shape} and dtype {missing.dtype}; booleans of shape {shape[:2]} are "
-            "needed (true: missing)"
-        )
-    return missing.astype(np.bool_)
+    """Fill in by groups of similar patches; given sigma, known pixels are denoised as well."""
+    sigmas = None if sigma is None else channel_sigmas(frame, sigma, ~missing)
+    start, progress = smooth_fill(frame.values, missing), make_progress(verbose)
+    progress.begin(f"filling in {missing.mean():.0%} of {start.shape[0]} x {start.shape[1]} pixels", PASSES)
+    filled = group_fill(start, missing, sigmas, n_jobs, progress)
+    if sigmas is not None and sigmas.any():  # thresholds take out noise that the filters have fed on
+        noise = unit_noise(frame, sigmas * frame.scale)
+        filled = clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)
+    progress.end("done")
+    return filled

@@ -30,7 +30,7 @@ def tie(threshold: Any, dtype: Any) -> Any:
 
 @compiled
 def add_candidates(G, weights, limits, scores, counts):
-    """Add rows' contributions to unit candidates: G (rows, candidates), a limit and a weight a row."""
+    """Add rows' contributions to unit candidates: G (rows, candidates), one limit and one weight per row."""
     n, q = G.shape
     for i in range(n):
         w, limit = weights[i], limits[i]

@@ -136,7 +136,7 @@ def pursue_masked(
     D : ndarray of shape (n_features, K)
         Unit atoms, one a column.
     tols, weights, pivot, noise, optimised, atoms, codes, counts
-        As in :func:`pursue_gram`; ``tols`` speak of the observed entries.
+        As in :func:`pursue_gram`; ``tols`` refer to the observed entries.
     """
     n, K = D.shape
     L, dtype = atoms.shape[1], D.dtype

@@ -1,4 +1,4 @@
-"""Cutting patches out of an image, shrinking their codes, putting them back: compiled loops."""
+"""Cutting patches out of an image and putting them back: compiled loops."""
 
 from __future__ import annotations
 
@@ -98,50 +98,3 @@ def scatter_add(
             mass = total[tops[p] + y, lefts[p] :]
             for x in range(width):
                 mass[x] += weight
-
-
-@compiled
-def drop_small(Z: Array, threshold: float, weights: Array) -> None:
-    """Hard threshold in place; a row of k survivors weighs 1 / (1 + k).
-
-    Parameters
-    ----------
-    Z : ndarray of shape (n, K)
-        Codes.
-    threshold : float
-        What reaches it stays.
-    weights : ndarray of shape (n,)
-        Result.
-    """
-    for p in range(Z.shape[0]):
-        z = Z[p]
-        kept = weights[p] - weights[p] + 1
-        for k in range(z.shape[0]):
-            stays = abs(z[k]) >= threshold
-            kept += stays
-            z[k] = z[k] if stays else 0
-        weights[p] = 1 / kept
-
-
-@compiled
-def wiener_shrink(Z: Array, pilot: Array, variance: float, weights: Array) -> None:
-    """Shrink codes by s^2 / (s^2 + variance) in place; a row weighs 1 / (1 + sum of squared factors).
-
-    Parameters
-    ----------
-    Z, pilot : ndarray of shape (n, K)
-        Noisy codes, and the codes s of a cleaner estimate.
-    variance : float
-        Of the noise.
-    weights : ndarray of shape (n,)
-        Result.
-    """
-    for p in range(Z.shape[0]):
-        z, s = Z[p], pilot[p]
-        mass = weights[p] - weights[p] + 1
-        for k in range(z.shape[0]):
-            power = s[k] * s[k]
-            gain = power / (power + variance)
-            z[k] *= gain
-            mass += gain * gain
-        weights[p] = 1 / mass

@@ -19,7 +19,7 @@ def match_components(
     Parameters
     ----------
     components : array-like of shape (n_components, n_features)
-        An atom a row.
+        One atom per row.
     reference : array-like of shape (n_reference, n_features)
         The truth, or another fit; at most as many rows as ``components``.
     signed : bool
@@ -64,7 +64,7 @@ def sine_errors(components: ArrayLike, reference: ArrayLike, *, signed: bool = F
     Parameters
     ----------
     components : array-like of shape (n_components, n_features)
-        An atom a row.
+        One atom per row.
     reference : array-like of shape (n_reference, n_features)
         The truth.
     signed : bool
@@ -103,7 +103,7 @@ def total_correlation_error(components: ArrayLike, reference: ArrayLike, *, sign
     Parameters
     ----------
     components : array-like of shape (n_components, n_features)
-        An atom a row.
+        One atom per row.
     reference : array-like of shape (n_reference, n_features)
         The truth.
     signed : bool

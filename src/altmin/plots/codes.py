@@ -40,7 +40,7 @@ class CodesDisplay:
     def __init__(self, codes: Any, *, threshold: float = 1e-12) -> None:
         Z = sp.csr_array(codes) if sp.issparse(codes) else np.asarray(codes)
         if Z.ndim != 2:
-            raise ValueError(f"codes has shape {Z.shape}; one sample a row is needed")
+            raise ValueError(f"codes has shape {Z.shape}; one sample per row is needed")
         largest = float(abs(Z).max()) if min(Z.shape) else 0.0
         active = abs(Z) > threshold * (largest or 1.0)
         self.counts = np.asarray(active.sum(axis=1)).ravel()
@@ -55,7 +55,7 @@ class CodesDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``transform``.
+            A model with ``transform``.
         X : data as for ``transform``
             What is coded.
         threshold : float
@@ -83,7 +83,7 @@ def plot_codes(codes: Any, *, ax: Any = None) -> Any:
     Returns
     -------
     matplotlib Figure
-        With two panels.
+        The figure, with two panels.
 
     Examples
     --------

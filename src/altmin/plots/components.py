@@ -23,14 +23,14 @@ class ComponentsDisplay:
     image_shape : (int, int), optional
         Height and width of a component.
     feature_names : sequence of str, optional
-        A name a feature: bars of the largest entries.
+        One name per feature: bars of the largest entries.
     positions : array-like of shape (n_features,), optional
         Where the features stand in a spectrum, for example wavelengths.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib Axes
-        After :meth:`plot`: a panel a component, or one for all spectra.
+        After :meth:`plot`: one panel per component, or one for all spectra.
     figure_ : matplotlib Figure
         The figure.
 
@@ -53,7 +53,7 @@ class ComponentsDisplay:
     ) -> None:
         self.components = np.asarray(components)
         if self.components.ndim != 2:
-            raise ValueError(f"components has shape {self.components.shape}; one component a row is needed")
+            raise ValueError(f"components has shape {self.components.shape}; one component per row is needed")
         if kind not in ("auto", "images", "words", "spectra"):
             raise ValueError(f"kind={kind!r} is none of 'auto', 'images', 'words', 'spectra'")
         known = {"images": image_shape, "words": feature_names, "spectra": True}
@@ -88,7 +88,7 @@ class ComponentsDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``components_``.
+            A model with ``components_``.
         kind, image_shape, feature_names, positions
             As in the class; names are by default those that the estimator was fitted with, if any.
         """
@@ -177,7 +177,7 @@ def plot_components(
     Returns
     -------
     matplotlib Figure
-        One panel a component.
+        One panel per component.
 
     Examples
     --------

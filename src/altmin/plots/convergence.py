@@ -19,7 +19,7 @@ class ConvergenceDisplay:
     Parameters
     ----------
     history : sequence of dict
-        A row an iteration, as ``history_`` of a fitted estimator.
+        One row per iteration, like ``history_`` of a fitted estimator.
     measures : sequence of str
         Which of its numbers; by default every one that varies and isn't a time.
 
@@ -66,7 +66,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``history_`` and ``outcome_``.
+            A model with ``history_`` and ``outcome_``.
         measures : sequence of str
             Which measures.
         """
@@ -95,14 +95,14 @@ def plot_convergence(model: Any, measures: Sequence[str] = (), ax: Any = None) -
     Parameters
     ----------
     model : fitted estimator
-        With ``history_`` and ``outcome_``.
+        A model with ``history_`` and ``outcome_``.
     measures : sequence of str
         Which columns of the history; by default every number that varies and isn't a time.
 
     Returns
     -------
     matplotlib Axes
-        With a line a measure, and the outcome as the title.
+        One line per measure, with the outcome as the title.
 
     Examples
     --------

@@ -102,7 +102,7 @@ class DictionaryDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With patches as ``components_``.
+            A model whose ``components_`` are patches.
         patch_size, n_columns, title, ax
             As in the class and in :meth:`plot`.
         """
@@ -152,7 +152,7 @@ def plot_dictionary(
     Returns
     -------
     matplotlib Axes
-        With the picture.
+        The picture.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""The guarantee report as a picture: a line a condition."""
+"""The guarantee report as a picture: one line per condition."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class GuaranteeDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``guarantee_``.
+            A model with ``guarantee_``.
         """
         return cls(fitted(estimator, "guarantee_")).plot(ax=ax)
 
@@ -79,12 +79,12 @@ def plot_guarantee(model: Any, *, ax: Any = None) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        With ``guarantee_``.
+        A model with ``guarantee_``.
 
     Returns
     -------
     matplotlib Axes
-        With a line a condition.
+        One line per condition.
 
     Examples
     --------

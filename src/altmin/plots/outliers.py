@@ -49,7 +49,7 @@ class OutliersDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``outlier_scores_``.
+            A model with ``outlier_scores_``.
         """
         scores = fitted(estimator, "outlier_scores_")
         return cls(scores, getattr(estimator, "outlier_mask_", None)).plot(ax=ax)
@@ -64,7 +64,7 @@ class OutliersDisplay:
         Parameters
         ----------
         bins : int
-            Of the histogram.
+            Number of bars of the histogram.
         """
         ax = one_axes(ax, (7, 3.2))
         edges = np.histogram_bin_edges(self.scores, bins)
@@ -90,12 +90,12 @@ def plot_outliers(model: Any, *, ax: Any = None) -> Any:
     Parameters
     ----------
     model : fitted estimator
-        With ``outlier_scores_``.
+        A model with ``outlier_scores_``.
 
     Returns
     -------
     matplotlib Axes
-        With the histogram.
+        The histogram.
 
     Examples
     --------

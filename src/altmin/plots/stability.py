@@ -39,7 +39,7 @@ class StabilityDisplay:
     def __init__(self, similarities: ArrayLike) -> None:
         self.similarities = np.asarray(similarities, dtype=np.float64)
         if self.similarities.ndim != 2:
-            raise ValueError(f"similarities has shape {self.similarities.shape}; a row a refit is needed")
+            raise ValueError(f"similarities has shape {self.similarities.shape}; one row per refit is needed")
 
     @classmethod
     def from_estimator(
@@ -50,13 +50,13 @@ class StabilityDisplay:
         Parameters
         ----------
         estimator : fitted estimator
-            With ``components_``; it is cloned, not changed.
+            An estimator with ``components_``; it is cloned, not changed.
         X : array-like or sparse of shape (n_samples, n_features)
             What it was fitted to.
         n_fits : int
             Refits; every two of them share no sample.
         random_state : int, RandomState instance or None
-            Of the halves.
+            Seed of the halves.
         """
         components = fitted(estimator, "components_")
         X = X if hasattr(X, "shape") and not hasattr(X, "iloc") else np.asarray(X)
@@ -91,18 +91,18 @@ def plot_stability(model: Any, X: Any, *, n_fits: int = 4, random_state: Any = N
     Parameters
     ----------
     model : fitted estimator
-        With ``components_``.
+        An estimator with ``components_``.
     X : array-like or sparse of shape (n_samples, n_features)
         What it was fitted to.
     n_fits : int
         Refits.
     random_state : int, RandomState instance or None
-        Of the halves.
+        Seed of the halves.
 
     Returns
     -------
     matplotlib Axes
-        A line a component.
+        One line per component.
 
     Examples
     --------

@@ -34,7 +34,7 @@ def plot_topics(
     Returns
     -------
     matplotlib Figure
-        A panel a topic.
+        One panel per topic.
 
     Examples
     --------

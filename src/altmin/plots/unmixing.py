@@ -32,7 +32,7 @@ def plot_unmixing(
     Returns
     -------
     matplotlib Figure
-        Maps and spectra, a column a material.
+        Maps and spectra, one column per material.
 
     Examples
     --------

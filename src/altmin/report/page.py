@@ -177,7 +177,7 @@ def page(title: str, *parts: Any, lead: Any = "", script: str = "") -> str:
     Parameters
     ----------
     title : str
-        Of the window and the page.
+        Title of the window and of the page.
     *parts : str or Raw
         The content; plain strings become paragraphs.
     lead : str or Raw

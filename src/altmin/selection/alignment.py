@@ -46,7 +46,7 @@ def align_components(components: Any, reference: Any) -> Alignment:
     Parameters
     ----------
     components : array-like of shape (n_components, n_features), or fitted estimator
-        An atom a row, or what has them as ``components_``.
+        One atom per row, or what has them as ``components_``.
     reference : array-like of shape (n_reference, n_features), or fitted estimator
         The fit to compare with; at most as many components.
 

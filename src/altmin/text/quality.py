@@ -22,12 +22,12 @@ def top_words(topics: Any, vocabulary: ArrayLike | None = None, n_words: int = 1
     vocabulary : sequence of str or None
         The words, as ``TfidfVectorizer.get_feature_names_out()`` gives them; None: their numbers.
     n_words : int
-        How many.
+        How many words of each topic.
 
     Returns
     -------
     list of list
-        Best first, a list a topic.
+        One list per topic, best words first.
 
     Notes
     -----
@@ -69,7 +69,7 @@ def npmi_coherence(topics: Any, documents: Any, n_words: int = 10) -> NDArray[An
     Returns
     -------
     ndarray of shape (n_topics,)
-        One value a topic.
+        One value per topic.
 
     Notes
     -----
@@ -143,7 +143,7 @@ def topic_stability(estimator: Any, documents: Any, *, n_splits: int = 3, random
     Parameters
     ----------
     estimator : estimator
-        With ``components_`` after ``fit``; cloned.
+        An estimator with ``components_`` after ``fit``; it is cloned.
     documents : sparse or array-like of shape (n_documents, n_words)
         What it is fitted to.
     n_splits : int

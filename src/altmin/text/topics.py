@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
+from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
@@ -18,7 +19,10 @@ from altmin.engine.checks import check_finite, check_smallest, largest_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
+from altmin.kernels.gram import transpose_times
 from altmin.text.quality import top_words
+
+_UPDATES = 50  # of the words of the topics
 
 
 class TopicModel(AND):
@@ -53,6 +57,11 @@ class TopicModel(AND):
         Large weights of each topic in a document.
     idf_ : ndarray of shape (n_words,) or None
         Inverse document frequencies; None where the documents are not weighted.
+    topic_word_ : ndarray of shape (n_components, n_words)
+        Probabilities of the words in each topic, fitted to the counts by their Poisson likelihood (to X as
+        it is where the documents are not weighted).
+    doc_topic_ : ndarray of shape (n_documents, n_components)
+        Shares of the topics in the words of each document of the fit.
 
     Notes
     -----
@@ -60,7 +69,7 @@ class TopicModel(AND):
     text is seldom recovery. The same documents always give the same topics.
 
     **Cost.** That of :class:`altmin.AND` on sparse rows, which are never made dense, and a few non-negative
-    least squares of n_components unknowns a document.
+    least squares of n_components unknowns per document.
 
     References
     ----------
@@ -92,15 +101,30 @@ class TopicModel(AND):
     batch_size = None
     decoder = "nnls"
     nonnegative_components = True
+    noise = "gaussian"
     missing = "raise"
     warm_start = False
 
     def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Find the topics; documents have no weights, and no entry may be missing."""
-        return super().fit(X)
+        super().fit(X)
+        source = super()._open(X, reset=False).require_replayable("the words of the topics")
+        counts = source.read(0, source.n_rows).X
+        # Shares of the topics in a document give the words of each topic; both are then fitted to the counts.
+        shares = _shares(self.transform(X))
+        fit = self._run(Nmf(transpose_times(shares, counts), "counts"), source, max_iter=_UPDATES, tol=1e-5)
+        self.topic_word_ = fit.state.A.astype(self.components_.dtype)
+        codes = update_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
+        self.doc_topic_ = _shares(codes).astype(self.components_.dtype)
+        return self
 
-    def top_words(self, vocabulary: Any = None, n_words: int = 10) -> list[list[Any]]:
-        """The words of the largest weight in each topic; see :func:`altmin.text.top_words`.
+    def top_words(
+        self,
+        vocabulary: Any = None,
+        n_words: int = 10,
+        by: Literal["weight", "probability", "lift"] = "weight",
+    ) -> list[list[Any]]:
+        """The words that say most of each topic; see :func:`altmin.text.top_words`.
 
         Parameters
         ----------
@@ -108,6 +132,10 @@ class TopicModel(AND):
             The words; None: names seen in ``fit`` if X had any, else numbers.
         n_words : int
             How many words of each topic.
+        by : {'weight', 'probability', 'lift'}
+            By ``components_``, which favour words of few documents where these are weighted; by
+            ``topic_word_``; or by how much likelier the topic makes a word, times the root of its
+            probability, so that words that hardly occur don't lead.
 
         Returns
         -------
@@ -117,7 +145,14 @@ class TopicModel(AND):
         check_is_fitted(self)
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", None)
-        return top_words(self.components_, vocabulary, n_words)
+        tables = {
+            "weight": lambda: self.components_,
+            "probability": lambda: self.topic_word_,
+            "lift": lambda: self.topic_word_**1.5 / np.maximum(self.topic_word_.mean(axis=0), 1e-300),
+        }
+        if by not in tables:
+            raise ValueError(f"by={by!r}: allowed are {', '.join(map(repr, tables))}")
+        return top_words(tables[by](), vocabulary, n_words)
 
     def _open(self, X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> AnySource:
         """Documents are weighted as they are opened: what AND and its guarantee see are their weights."""
@@ -158,6 +193,12 @@ class TopicModel(AND):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def _shares(codes: NDArray[Any]) -> NDArray[Any]:
+    """Rows divided by their sums; empty ones stay 0."""
+    sums = codes.sum(axis=1, keepdims=True)
+    return codes / np.where(sums > 0, sums, 1.0)
 
 
 def _are_counts(X: Any) -> bool:

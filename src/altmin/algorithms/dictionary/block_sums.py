@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from altmin.contract import Block, Concat, Max, Round, Stats, Take, record
 from altmin.kernels.gram import row_norms2, times, transpose_times
-from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import N_BINS, bin_edges, histogram_quantile, keep_large, magnitude_histogram
 
 WARM_END = 0.4
@@ -25,15 +24,35 @@ NOISE_FACTOR = 3.0
 """Thresholds are at least this many standard deviations of the noise in a code."""
 
 LOUD = 0.5
-"""Noise threshold, in units of a code's deviation, above which codes come from a pursuit."""
+"""Noise threshold, in units of a code's deviation, above which thresholds lose too many codes."""
 
 WORST_CONDITION = 1e6
 """Condition of whitened atoms, which should be nearly orthogonal, at which two of them have become one."""
 
 _SAMPLED = 1 << 14  # entries of a block that enter the histogram: plenty for a quantile, and cheap
-_FALL = 0.3  # thresholds fall by at most this factor from one pass to the next
+_FALL = 0.1  # thresholds fall by at most this factor from one pass to the next
+_EVEN = 0.11  # (sum r^2)^2 / (p sum r^4) is .37 or more for plain data, less for scales and outliers
 _SAFE = 10.0  # times the rms change of an atom's codes: no zero code can pass such a threshold
 _ROUNDING = 1e3  # times the rounding error of a code
+
+
+def signals(state: Any, block: Block) -> Any:
+    """The rows of a block as the atoms are to explain them.
+
+    Without the intercept; of one size where ``state.levelled``, as a dictionary that explains a row explains
+    its multiples; zero where the column ``inlier`` says so.
+    """
+    X = block.X
+    if state.centre is None and not state.levelled:
+        return X
+    X = X.toarray() if sp.issparse(X) else X
+    if state.centre is not None:
+        X = X - (state.centre * state.scale).astype(X.dtype)
+    if state.levelled:
+        norms = np.sqrt(row_norms2(X))
+        factor = np.divide(state.scale, norms, out=np.zeros_like(norms), where=norms > 0)
+        X = X * (factor * block.columns.get("inlier", 1.0)).astype(X.dtype)[:, None]
+    return X
 
 
 def extent_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -52,24 +71,43 @@ def power_of_two(largest: float) -> float:
 
 def covariance_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Second moments of the scaled data, in float64 whatever the data's dtype."""
-    X = block.X / state.scale
+    X = signals(state, block) / state.scale
     C = X.T @ X
     C = C.toarray() if sp.issparse(C) else C
     return {"covariance": np.asarray(C, dtype=np.float64)}
 
 
+def moments_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """First and second moments, in the axes of a sketch if there is one."""
+    X = signals(state, block) / state.scale
+    norms = row_norms2(X)
+    spread = {"energy": float(norms.sum()), "fourth": float(norms @ norms)}
+    X = X if state.frame.axes is None else np.asarray(X @ state.frame.axes)
+    C = X.T @ X
+    C = C.toarray() if sp.issparse(C) else C
+    total = np.asarray(X.sum(axis=0), np.float64).ravel()
+    return {"covariance": np.asarray(C, dtype=np.float64), "sum": total, **spread}
+
+
 def code_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Threshold the codes of a block and sum up what the dictionary update needs.
 
-    ``cross`` = Z'X always, ``gram`` = Z'Z where the update is by least squares.
+    ``cross`` = Z'X always, ``gram`` = Z'Z where the update is by least squares, and the sums of Z and X
+    where it has an intercept.
     """
-    Z = times(block.X, state.decoder)
+    X = signals(state, block)
+    Z = times(X, state.decoder)
     stats: dict[str, Any] = {"magnitudes": sampled_magnitudes(Z, state.noise_gain), "n_rows": block.n_rows}
     stats["counts"], stats["squares"] = keep_large(Z, state.thresholds)
-    stats["cross"] = transpose_times(Z, block.X).astype(np.float64)
+    stats["cross"] = transpose_times(Z, X).astype(np.float64)
     if algorithm.least_squares:
         stats["gram"] = (Z.T @ Z).astype(np.float64)
-    return stats
+    return stats if state.centre is None else stats | first_moments(X, Z)
+
+
+def first_moments(X: NDArray[Any], Z: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """Sums of the codes and of the signals, from which least squares finds the intercept."""
+    return {"codes_sum": Z.sum(axis=0, dtype=np.float64), "sum": X.sum(axis=0, dtype=np.float64)}
 
 
 def sampled_magnitudes(Z: NDArray[Any], noise_gain: NDArray[Any]) -> NDArray[Any]:
@@ -78,46 +116,27 @@ def sampled_magnitudes(Z: NDArray[Any], noise_gain: NDArray[Any]) -> NDArray[Any
     return magnitude_histogram(Z[::step] / noise_gain.astype(Z.dtype))
 
 
-def pursuit_map(algorithm: Any, state: Any, block: Block) -> Stats:
-    """As :func:`code_map`, with codes by a pursuit that stops at the noise.
-
-    An ill-conditioned inverse blows the noise of the data up in the codes; a pursuit measures it in the
-    data, where it is what it is.
-    """
-    k, n = state.atoms.shape
-    atoms = (state.atoms * state.scale).astype(block.X.dtype)
-    Z = Pursuit(atoms, k, "ormp")(block.X, n * (state.noise * state.scale) ** 2).dense()
-    linear = times(block.X, state.decoder)
-    return {
-        "magnitudes": sampled_magnitudes(linear, state.noise_gain),
-        "n_rows": block.n_rows,
-        "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
-        "squares": np.einsum("ij,ij->j", Z, Z, dtype=np.float64),
-        "cross": transpose_times(Z, block.X).astype(np.float64),
-        "gram": (Z.T @ Z).astype(np.float64),
-    }
-
-
 def residual_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Squares of the data and of what the final codes leave over, in units of the scaled data."""
-    Z = times(block.X, state.decoder)
+    X = signals(state, block)
+    Z = times(X, state.decoder)
     counts, squares = keep_large(Z, state.thresholds)
-    X = block.X.toarray() if sp.issparse(block.X) else block.X
-    left = X / state.scale - Z @ state.atoms.astype(Z.dtype)
+    X = (X.toarray() if sp.issparse(X) else X) / state.scale
+    left = X - Z @ state.atoms.astype(Z.dtype)
     stats = {
         "residual": float(np.sum(np.square(left, dtype=np.float64))),
-        "total": float(row_norms2(block.X / state.scale).sum()),
+        "total": float(row_norms2(X).sum()),
         "counts": counts,
         "squares": squares,
     }
     if algorithm.least_squares:
-        stats |= {"gram": (Z.T @ Z).astype(np.float64), "left": (Z.T @ left).astype(np.float64)}
-    return stats
+        stats |= {"gram": (Z.T @ Z).astype(np.float64), "cross": (Z.T @ left).astype(np.float64)}
+    return stats if state.centre is None else stats | first_moments(left, Z) | {"n_rows": block.n_rows}
 
 
 def sample_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Codes of some rows before any threshold: what the guarantee looks at."""
-    return {"codes": Concat(times(block.X, state.decoder))}
+    return {"codes": Concat(times(signals(state, block), state.decoder))}
 
 
 def with_residual(state: Any, stats: Stats) -> Any:
@@ -186,30 +205,99 @@ def rms_change(step: NDArray[Any], covariance: NDArray[Any]) -> NDArray[Any]:
     return np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ covariance, step), 0.0))
 
 
+class SpanError(ValueError):
+    """The samples span fewer dimensions than atoms were asked for."""
+
+
 @record
 class Frame:
-    """Second moments of the data, a preconditioner P with P'CP = I, and the pseudo-inverse of P."""
+    """Second moments of the data, a preconditioner P with P'CP = I, and the pseudo-inverse of P.
 
-    covariance: Any = None  # (n, n)
+    Where there are many more features than atoms, second moments are those of coordinates in ``axes``.
+    """
+
+    covariance: Any = None  # (n, n), or (m, m) in axes
     whiten: Any = None  # (n, k): P
     unwhiten: Any = None  # (k, n)
+    axes: Any = None  # (n, m)
+    energy: float = 0.0  # mean squared norm of a sample, in or out of the axes
+
+    @property
+    def rank(self) -> int:
+        """Number of atoms that the data can have."""
+        return len(self.unwhiten)
+
+    @property
+    def variances(self) -> NDArray[Any]:
+        """Variances of the data along the principal axes in use: P has columns of length 1 / sqrt of them."""
+        return 1.0 / np.einsum("ij,ij->j", self.whiten, self.whiten)
+
+    @property
+    def rms(self) -> float:
+        """Root mean square of an entry of the data."""
+        return float(np.sqrt(self.energy / len(self.whiten)))
+
+    def full(self, mean: NDArray[Any]) -> NDArray[Any]:
+        """A vector of coordinates as one of features."""
+        return mean if self.axes is None else self.axes @ mean
 
 
-def whitening(covariance: NDArray[Any], n_components: int) -> Frame:
-    """The frame of the leading principal axes.
+def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Second moments times the current axes: one step of subspace iteration."""
+    X = signals(state, block) / state.scale
+    return {"range": np.asarray(X.T @ (X @ state.frame.axes), np.float64)}
+
+
+def are_uneven(stats: Stats, n_rows: int) -> bool:
+    """Whether a few rows hold most of the data's energy: scales that differ by decades, or outliers."""
+    return bool(stats["energy"] ** 2 < _EVEN * n_rows * stats["fourth"])
+
+
+def has_mean(mean: NDArray[Any], moments: NDArray[Any], n_rows: int) -> bool:
+    """Whether the mean is larger than that of as many samples around zero would be."""
+    n = len(mean)
+    if n_rows < 5 * n:
+        return False
+    spread = moments - np.outer(mean, mean)
+    spread += 1e-10 * max(float(np.trace(moments)), np.finfo(float).tiny) / n * np.eye(n)
+    squared = n_rows * float(mean @ np.linalg.solve(spread, mean))
+    return squared > n + 10 * np.sqrt(2 * n)
+
+
+def whitening(
+    covariance: NDArray[Any],
+    n_components: int | None,
+    axes: NDArray[Any] | None = None,
+    energy: float | None = None,
+) -> Frame:
+    """The frame of the leading principal axes; with None, of all that the data span.
 
     Any P with P'CP = I serves; principal axes also drop what lies outside the span of k atoms.
     """
-    values, axes = np.linalg.eigh(covariance)
-    values, axes = values[::-1], axes[:, ::-1]
+    values, vectors = np.linalg.eigh(covariance)
+    values, vectors = values[::-1], vectors[:, ::-1]
     rank = int(np.sum(values > 100 * np.finfo(np.float64).eps * values[0]))
-    if rank < n_components:
-        raise ValueError(
+    k = rank if n_components is None else n_components
+    if rank < k:
+        raise SpanError(
             f"n_components={n_components}: the samples span only {rank} dimension(s) (an atom that no sample "
             f"uses, or constant, duplicated or too few samples); use at most {rank} components"
         )
-    root = np.sqrt(values[:n_components])
-    return Frame(covariance, axes[:, :n_components] / root, (axes[:, :n_components] * root).T)
+    root = np.sqrt(values[:k])
+    whiten, unwhiten = vectors[:, :k] / root, (vectors[:, :k] * root).T
+    if axes is not None:
+        whiten, unwhiten = axes @ whiten, unwhiten @ axes.T
+    energy = float(np.trace(covariance)) if energy is None else energy
+    return Frame(covariance, whiten, unwhiten, axes, energy)
+
+
+def without_mean(stats: Stats) -> Stats:
+    """The sums of codes and signals from which their means were taken: least squares with an intercept."""
+    if "codes_sum" not in stats:
+        return stats
+    codes, n = stats["codes_sum"], stats["n_rows"]
+    gram = stats["gram"] - np.outer(codes, codes) / n
+    return {**stats, "gram": gram, "cross": stats["cross"] - np.outer(codes, stats["sum"]) / n}
 
 
 def least_squares_decoder(

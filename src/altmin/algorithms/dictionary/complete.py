@@ -3,7 +3,7 @@ r"""Complete dictionary learning (Liang, Zhang, Fattahi and Zhang 2022, Algorith
 .. math:: Y = X A, \qquad A \in \mathbb{R}^{k \times n} \text{ of full rank}, \quad X \text{ sparse}
 
 Rows are samples and atoms; the paper writes Y = A X with columns and k = n. The preconditioner P makes
-V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`rotations`).
+V = Y P white, so its dictionary is nearly orthogonal, and starts on V find it (`starts`).
 
 Where we differ from the paper, and why:
 
@@ -13,7 +13,11 @@ Where we differ from the paper, and why:
 - theta sigma^2 need not be known: whiten to unit variance, take thresholds relative to the kept codes.
 - Any whitening serves as preconditioner; we take the principal axes rather than Cholesky, since fewer
   atoms than features then need nothing more than the leading axes.
-- Algorithm 4's descent is one start of a portfolio; the candidate with least mean |z| wins.
+- Algorithm 4's descent is one start of a portfolio. Where codes vanish exactly the candidate with least
+  mean |z| wins; where there is noise, a Bernoulli-Gauss model refines each candidate, starts without
+  whitening join in, and the largest evidence wins (`posterior`).
+- A mean is not part of the model: where the data have one, an intercept is found with the atoms.
+- With orthogonal atoms the same search serves, and the update is a polar factor instead of least squares.
 """
 
 from __future__ import annotations
@@ -30,84 +34,64 @@ from altmin.algorithms.dictionary.block_sums import (
     WARM_END,
     WORST_CONDITION,
     Frame,
+    are_uneven,
     code_map,
-    covariance_map,
     evidence_round,
     extent_map,
+    has_mean,
+    moments_map,
     power_of_two,
-    pursuit_map,
     residual_map,
+    sample_map,
+    sketch_map,
     whitening,
     with_residual,
 )
+from altmin.algorithms.dictionary.candidates import Candidate, Progress, Search
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
     at,
+    first_thresholds,
+    half_sample_mode,
     is_exact,
-    is_loud,
     newton_step,
-    next_thresholds,
     polish,
-    pursue,
     refine,
     white,
 )
-from altmin.algorithms.dictionary.rotations import (
+from altmin.algorithms.dictionary.posterior import (
+    NOISELESS,
+    Prior,
+    at_atoms,
+    first_prior,
+    posterior_map,
+    refit,
+    screen_map,
+    structure,
+)
+from altmin.algorithms.dictionary.starts import (
     PORTFOLIO,
     agree,
     contrast_map,
     distinct_directions,
+    first_atoms,
+    l1_map,
+    l1_step,
     mean_absolute,
     random_directions,
     random_rotation,
     spread_map,
     unit_rows,
 )
-from altmin.contract import All, Done, Info, Next, Round, Rows, Stats, Take, record
+from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
 _START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
-
-
-@record
-class Candidate:
-    """A polished start: its decoder, thresholds, score (mean |z|, less is better), noise, exactness."""
-
-    W: Any
-    thresholds: Any
-    score: float
-    noise: float
-    exact: bool
-
-
-@record
-class Progress:
-    """Passes of the current phase, the last move of the decoder, the least one, and passes since then."""
-
-    passes: int = 0
-    change: float = 1.0
-    least_change: float = np.inf
-    waited: int = 0
-
-    def after(self, change: float) -> Progress:
-        """The progress after one more pass, which moved the decoder by ``change``."""
-        waited = 0 if change < 0.9 * self.least_change else self.waited + 1
-        return Progress(self.passes + 1, change, min(change, self.least_change), waited)
-
-
-@record
-class Search:
-    """Where the portfolio of starts is, and the best candidate so far."""
-
-    start: int = 0
-    kind: str = ""
-    tried: int = 0
-    agreeing: int = 0
-    rotation: Any = None  # (k, k): W of the current start, before its polish
-    suspects: Any = None  # (m, 2): pairs of atoms that may be mixed up
-    repairs: int = 0
-    best: Candidate | None = None
+_REFINE_PASSES = 40  # of expectation maximisation from a start
+_SKETCH_PASSES = 3
+_BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
+_STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
 
 
 @record
@@ -119,6 +103,10 @@ class CompleteState:
     seed: int
     scale: float = 1.0
     n_rows: int = 0
+    centre: Any = None  # (n,): the intercept, None where there is none
+    levelled: bool = False  # whether rows are scaled to one size
+    screened: bool = False  # whether the column `inlier` says which rows count
+    outliers: Any = None  # numbers of the rows that don't
     frame: Frame = Frame()
     search: Search = Search()
     progress: Progress = Progress()
@@ -127,6 +115,8 @@ class CompleteState:
     thresholds: Any = None  # (k,)
     noise_gain: Any = None  # (k,): ||P w_i||, by which noise of the data enters a code
     noise: float = 0.0
+    prior: Any = None  # Prior, once a refinement has begun
+    sums: Any = None  # L1Sums of a start with a penalty
     rows: int = 1  # of the last polish pass
     counts: Any = None
     squares: Any = None
@@ -136,54 +126,58 @@ class CompleteState:
     sample: Any = None  # (m, k): codes of some rows, for the guarantee
 
 
+# A phase is a map, the rows it sees, its name, whether it is an iteration, and what follows from its sums.
+_PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
+    "extent": (extent_map, "all", "scale", False, "_scaled"),
+    "sketch": (sketch_map, "all", "whiten", False, "_sketched"),
+    "covariance": (moments_map, "all", "whiten", False, "_whitened"),
+    "contrast": (contrast_map, "sample", "start", True, "_contrasted"),
+    "bank": (contrast_map, "sample", "start", True, "_searched"),
+    "pick": (spread_map, "sample", "start", False, "_picked"),
+    "descent": (code_map, "sample", "descent", True, "_descended"),
+    "l1": (l1_map, "few", "start", False, "_penalised"),
+    "zeros": (sample_map, "few", "zeros", False, "_located"),
+    "polish": (code_map, "batch", "polish", True, "_polished"),
+    "pairs": (support_map, "sample", "pairs", False, "_suspected"),
+    "ratios": (ratio_map, "sample", "pairs", False, "_parted"),
+    "judge": (spread_map, "all", "judge", False, "_judged"),
+    "refine": (posterior_map, "few", "refine", True, "_refined"),
+    "screen": (screen_map, "all", "screen", False, "_screened"),
+    "settle": (posterior_map, "all", "refine", True, "_settled"),
+    "residual": (residual_map, "all", "residual", False, "_closed"),
+}
+
+
 @record
 class Complete:
     """Parameters of the algorithm; :class:`altmin.CompleteDictionaryLearning` explains them."""
 
-    n_components: int
+    n_components: int | None = None
     start: Any = None
     threshold: float | None = None
     batch_size: int | None = None
     n_restarts: int = 2
     start_rows: int = 20_000
     portfolio: tuple[str, ...] = PORTFOLIO
+    orthogonal: bool = False
+    intercept: bool | None = False
 
     least_squares = True
 
     def init(self, info: Info, seed: int) -> CompleteState:
         """Nothing is known before the scale of the data is."""
-        return CompleteState("extent", np.zeros((info.n_features, self.n_components), info.dtype), seed)
+        return CompleteState("extent", np.zeros((info.n_features, 1), info.dtype), seed)
 
     def next_round(self, state: CompleteState) -> Round | Done:
-        """Scale, second moments, then starts and their polish, and at the end the residual."""
-        sample = self._sample(state)
-        match state.phase:
-            case "extent":
-                return Round(extent_map, name="scale", then=self._scaled)
-            case "covariance":
-                return Round(covariance_map, name="whiten", then=self._whitened)
-            case "contrast":
-                return Round(contrast_map, sample, name="start", iteration=True, then=self._contrasted)
-            case "bank":
-                return Round(contrast_map, sample, name="start", iteration=True, then=self._searched)
-            case "pick":
-                return Round(spread_map, sample, name="start", then=self._picked)
-            case "descent":
-                return Round(code_map, sample, name="descent", iteration=True, then=self._descended)
-            case "polish":
-                return Round(code_map, self._batch(), name="polish", iteration=True, then=self._polished)
-            case "pairs":
-                return Round(support_map, sample, name="pairs", then=self._suspected)
-            case "ratios":
-                return Round(ratio_map, sample, name="pairs", then=self._parted)
-            case "judge":
-                return Round(spread_map, name="judge", then=self._judged)
-            case "pursuit":
-                return Round(pursuit_map, self._batch(), name="pursuit", iteration=True, then=pursue)
-            case "residual":
-                return Round(residual_map, name="residual", then=self._closed)
-            case "evidence":
-                return evidence_round(state)
+        """Scale, second moments, then starts with their polish or refinement, and at the end the residual."""
+        if state.phase in _PHASES:
+            mapped, rows, name, iteration, then = _PHASES[state.phase]
+            step = Round(mapped, self._rows(state, rows), name, iteration, then=getattr(self, then))
+            step = replace(step, writes=("inlier",)) if state.phase == "screen" else step
+            return replace(step, reads=("inlier",)) if state.screened else step
+        if state.phase == "evidence":
+            step = evidence_round(state)
+            return replace(step, reads=("inlier",)) if state.screened else step
         if state.converged:
             return Done("converged")
         return Done(
@@ -194,17 +188,18 @@ class Complete:
         """Take the best candidate, and close with one pass for its codes and residual."""
         best = state.search.best
         if best is not None:
-            state = replace(at(state, best.W), thresholds=best.thresholds, noise=best.noise)
-        elif state.W is None or len(state.W) != self.n_components:
+            state = self._at_candidate(state, best)
+        elif state.W is None or len(state.W) != state.frame.rank:
             raise ValueError("max_iter is too small: it ended before the first start was complete")
-        elif state.thresholds is None:
-            state = replace(state, thresholds=np.full(self.n_components, WARM_END))
-        atoms = np.linalg.solve(state.W.T, state.frame.unwhiten)
-        return replace(state, phase="residual", atoms=atoms)
+        else:
+            if state.thresholds is None:
+                state = replace(state, thresholds=np.full(state.frame.rank, WARM_END))
+            state = replace(state, atoms=np.linalg.solve(state.W.T, state.frame.unwhiten))
+        return replace(state, phase="residual")
 
     def measure(self, state: CompleteState) -> Mapping[str, float]:
         """Move of the decoder, kept share, estimated noise, and which start this is."""
-        polishing = state.phase in ("polish", "pairs", "judge", "pursuit", "accepted")
+        polishing = state.phase not in ("contrast", "bank", "pick", "descent", "zeros", "l1")
         counted = polishing and state.counts is not None
         return {
             "change": state.progress.change if polishing else max(state.progress.change, 1.0),
@@ -213,45 +208,78 @@ class Complete:
             "start": float(state.search.tried),
         }
 
-    # --- rows -------------------------------------------------------------------------------------------
+    def _rows(self, state: CompleteState, which: str) -> Rows:
+        """All rows, a batch of the polish, a sample for starts (the polish makes them exact), or a few."""
+        match which:
+            case "batch" if self.batch_size is not None and self.batch_size < state.n_rows:
+                rng = np.random.default_rng([state.seed, 3, state.search.tried, state.progress.passes])
+                return Take(np.sort(rng.choice(state.n_rows, self.batch_size, replace=False)))
+            case "sample":
+                enough = max(self.start_rows, 200 * state.frame.rank)
+            case "few":
+                enough = max(4000, 50 * state.frame.rank)
+            case _:
+                return All()
+        return All() if state.n_rows <= enough else Take(_sampled(state.seed, state.n_rows, enough))
 
-    def _sample(self, state: CompleteState) -> Rows:
-        """Starts need no more than a sample: the polish makes them exact on all rows."""
-        enough = max(self.start_rows, 200 * self.n_components)
-        if state.n_rows <= enough:
-            return All()
-        return Take(_sampled(state.seed, state.n_rows, enough))
+    # --- the data's frame -------------------------------------------------------------------------------
 
-    def _batch(self) -> Rows:
-        return All() if self.batch_size is None else Next(self.batch_size, wrap=True)
+    def _scaled(self, state: CompleteState, stats: Stats) -> CompleteState:
+        scale, n = power_of_two(stats["largest"].value), len(state.decoder)
+        state = replace(state, phase="covariance", scale=scale, n_rows=stats["n_rows"])
+        if self.n_components is None or n < 500 or n < 8 * self.n_components:
+            return state
+        # few atoms, many features: second moments of a subspace that holds the data's are enough
+        axes = random_directions(self.n_components + 20, n, [state.seed, 5]).T
+        return replace(state, phase="sketch", frame=Frame(axes=np.linalg.qr(axes)[0]))
+
+    def _sketched(self, state: CompleteState, stats: Stats) -> CompleteState:
+        passes = state.progress.passes + 1
+        state = replace(state, frame=Frame(axes=np.linalg.qr(stats["range"])[0]))
+        state = replace(state, progress=replace(state.progress, passes=passes))
+        return replace(state, phase="covariance") if passes >= _SKETCH_PASSES else state
+
+    def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
+        searched = self.start is None and any(kind.startswith("l1") for kind in self.portfolio)
+        if not state.levelled and searched and are_uneven(stats, state.n_rows):
+            return replace(state, levelled=True)  # and once more with rows of one size
+        mean, moments = stats["sum"] / state.n_rows, stats["covariance"] / state.n_rows
+        unseen = self.intercept is None and has_mean(mean, moments, state.n_rows)
+        if state.centre is None and (self.intercept or unseen):
+            return replace(state, centre=state.frame.full(mean))  # and once more around it
+        if state.centre is not None and np.trace(moments) < 1e-24 * float(state.centre @ state.centre):
+            raise ValueError("the samples are all the same: they span no dictionary")
+        frame = whitening(moments, self.n_components, state.frame.axes, stats["energy"] / state.n_rows)
+        state = replace(state, frame=frame)
+        if self.start is not None:
+            return self._begin(state)
+        if state.screened:
+            return self._to_refine(state, state.atoms)
+        # searches with a penalty are those that outliers do least harm to
+        return self._next(replace(state, search=Search(start=-1)))
 
     # --- starts -----------------------------------------------------------------------------------------
 
-    def _scaled(self, state: CompleteState, stats: Stats) -> CompleteState:
-        scale = power_of_two(stats["largest"].value)
-        return replace(state, phase="covariance", scale=scale, n_rows=stats["n_rows"])
-
-    def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
-        frame = whitening(stats["covariance"] / state.n_rows, self.n_components)
-        return self._begin(replace(state, frame=frame))
-
     def _begin(self, state: CompleteState) -> CompleteState:
         """Set up the current start of the portfolio, or the user's own."""
-        n, search = self.n_components, state.search
+        k, search = state.frame.rank, state.search
         if self.start is not None:
             atoms = self.start @ state.frame.whiten
             W = np.linalg.inv(unit_rows(atoms, atoms)).T
-            return self._to_polish(replace(state, search=replace(search, kind="given", tried=1)), W)
+            return self._started(replace(state, search=replace(search, kind="given", tried=1)), W)
         kind, seed = self.portfolio[search.start], [state.seed, search.start]
         name, _, number = kind.partition(" ")
-        search = replace(search, kind=kind, tried=search.tried + 1, repairs=0)
+        search = replace(search, kind=kind, tried=search.tried + 1, repairs=0, refined=False)
         state = replace(state, search=search, progress=Progress())
+        if name == "l1":
+            atoms, sums = first_atoms(k, len(state.decoder), seed)
+            return replace(state, phase="l1", atoms=atoms, sums=sums)
         if name == "bank":
-            return at(replace(state, phase="bank"), random_directions(int(number) * n, n, seed))
+            return at(replace(state, phase="bank"), random_directions(int(number) * k, k, seed))
         if name == "descent":
-            state = replace(state, phase="descent", thresholds=np.full(n, 5.0))
-            return at(state, random_rotation(n, seed))
-        return at(replace(state, phase="contrast"), random_rotation(n, seed))
+            state = replace(state, phase="descent", thresholds=np.full(k, 5.0))
+            return at(state, random_rotation(k, seed))
+        return at(replace(state, phase="contrast"), random_rotation(k, seed))
 
     def _contrasted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A symmetric start goes on until its rotation stands still."""
@@ -264,9 +292,10 @@ class Complete:
         if turned > _START_TOL and state.progress.passes < passes:
             return state
         search = state.search
-        if search.best is not None and agree(W, search.best.W):
-            return self._next(replace(state, search=replace(search, agreeing=search.agreeing + 1)))
-        return self._to_polish(state, W)
+        if search.best is not None and search.best.exact and agree(W, search.best.W):
+            again = replace(search.best, kind=search.kind)
+            return self._next(replace(state, search=replace(search, found=(*search.found, again))))
+        return self._started(state, W)
 
     def _searched(self, state: CompleteState, stats: Stats) -> CompleteState:
         """The directions of a bank, each on its own."""
@@ -279,7 +308,7 @@ class Complete:
         """The best distinct directions of a bank begin a symmetric start."""
         search = state.search
         seed = [state.seed, search.start, 1]
-        W = distinct_directions(state.W, mean_absolute(stats), self.n_components, seed)
+        W = distinct_directions(state.W, mean_absolute(stats), state.frame.rank, seed)
         progress = replace(state.progress, passes=0)
         state = replace(state, phase="contrast", search=replace(search, kind="huber 0.5"), progress=progress)
         return at(state, W)
@@ -293,21 +322,37 @@ class Complete:
             return self._turned(state, W, 1)
         return at(replace(state, thresholds=np.full(len(W), 0.98 * zeta)), W)
 
-    # --- polish and candidates --------------------------------------------------------------------------
+    def _penalised(self, state: CompleteState, stats: Stats) -> CompleteState:
+        state = l1_step(state, stats)
+        return self._to_refine(state, state.atoms) if state.phase == "penalised" else state
+
+    # --- polish and refinement --------------------------------------------------------------------------
+
+    def _started(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
+        state = replace(state, search=replace(state.search, rotation=W))
+        if state.centre is None:
+            return self._to_polish(state, W)
+        return at(replace(state, phase="zeros", atoms=np.linalg.solve(W.T, state.frame.unwhiten)), W)
+
+    def _located(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """Codes are zero most of the time, not on average: the intercept is where most of them are."""
+        zero = half_sample_mode(stats["codes"].value)
+        state = replace(state, centre=state.centre + zero @ state.atoms)
+        return self._to_polish(state, state.W)
 
     def _to_polish(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
         progress = Progress(change=state.progress.change)
-        state = replace(state, phase="polish", progress=progress, search=replace(state.search, rotation=W))
-        state = at(state, W)
-        if self.threshold is not None:
-            return replace(state, thresholds=next_thresholds(state, W, self.threshold))
-        # Codes have unit variance here, so nonzeros have rms 1/sqrt(theta): a first guess above that of
-        # dense codes, corrected after one pass.
-        return replace(state, thresholds=np.full(self.n_components, 0.8))
+        state = at(replace(state, phase="polish", progress=progress), W)
+        return replace(state, thresholds=first_thresholds(state, self.threshold))
 
     def _polished(self, state: CompleteState, stats: Stats) -> CompleteState:
-        state = polish(state, stats, self.threshold)
-        return self._judge(state, np.inf) if state.phase == "failed" else state
+        state = polish(state, stats, self.threshold, self.orthogonal)
+        if state.phase not in ("failed", "loud"):
+            return state
+        if state.search.refined or self.threshold is not None:
+            return self._add(state, None)
+        # thresholds above the noise lose weak codes: the refinement begins at the start itself
+        return self._to_refine(state, np.linalg.solve(state.search.rotation.T, state.frame.unwhiten))
 
     def _suspected(self, state: CompleteState, stats: Stats) -> CompleteState:
         suspects = suspicious_pairs(stats["joint"], stats["n_rows"])
@@ -323,47 +368,111 @@ class Complete:
         state = replace(state, search=replace(search, repairs=search.repairs + 1))
         return self._to_polish(state, unit_rows(W, state.W))
 
-    def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
-        return self._judge(state, float(np.mean(mean_absolute(stats))))
+    def _to_refine(self, state: CompleteState, atoms: NDArray[Any]) -> CompleteState:
+        """Begin expectation maximisation, with too much noise."""
+        prior = first_prior(state.frame, len(atoms))
+        state = replace(state, phase="refine", prior=prior, progress=Progress())
+        return at_atoms(replace(state, noise=float(np.sqrt(prior.variance))), unit_rows(atoms, atoms))
 
-    def _judge(self, state: CompleteState, score: float) -> CompleteState:
-        """Keep the candidate if it is the best; go on to the next start unless enough of them agree."""
-        search = state.search
-        again = search.best is not None and agree(state.W, search.best.W, 0.99)
-        if search.best is None or score < search.best.score:
-            exact = np.isfinite(score) and is_exact(state)
-            best = Candidate(state.W, state.thresholds, score, state.noise, exact)
-            search = replace(search, best=best, agreeing=search.agreeing if again else 0)
-            again = True
-        search = replace(search, agreeing=search.agreeing + again)
-        return self._next(replace(state, search=search))
+    def _refined(self, state: CompleteState, stats: Stats) -> CompleteState:
+        state = refit(state, stats, self.orthogonal)
+        best = state.search.best
+        beaten = best is not None and best.score - state.prior.score > _BEATEN and state.prior.settled
+        if state.phase != "refined" and state.progress.passes < _REFINE_PASSES and not beaten:
+            return state
+        settled = state.screened or not state.levelled
+        noiseless = state.noise < NOISELESS * state.frame.rms
+        if settled and noiseless and np.linalg.cond(state.W) < WORST_CONDITION:
+            search = replace(state.search, refined=True, rotation=state.W)
+            return self._to_polish(replace(state, search=search), state.W)
+        return self._add(state, state.prior)
+
+    def _screened(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """Second moments of the rows that count, and the refinement again on them."""
+        search = Search(start=-1, kind="l1 screened", tried=state.search.tried)
+        outliers = stats["outliers"].value
+        return replace(state, phase="covariance", screened=True, outliers=outliers, search=search)
+
+    # --- candidates -------------------------------------------------------------------------------------
+
+    def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
+        """A polished start: minus its mean |z| is its score."""
+        if is_exact(state) or self.threshold is not None:
+            return self._add(state, None, -float(np.mean(mean_absolute(stats))))
+        return self._to_refine(state, self._atoms(state))
+
+    def _atoms(self, state: CompleteState) -> NDArray[Any]:
+        return np.linalg.solve(state.W.T, state.frame.unwhiten)
+
+    def _add(self, state: CompleteState, prior: Prior | None, score: float = -np.inf) -> CompleteState:
+        """One more candidate; the best is an exact one, or the one with the largest score."""
+        search, exact = state.search, prior is None and np.isfinite(score)
+        atoms = self._atoms(state) if prior is None else state.atoms
+        score = score if prior is None else prior.score
+        candidate = Candidate(
+            search.kind, state.W, atoms, state.centre, state.thresholds, score, state.noise,
+            bool(exact and is_exact(state)), prior,
+        )  # fmt: skip
+        best = search.best
+        if best is None or (candidate.exact, score) > (best.exact, best.score):
+            best = candidate
+        return self._next(replace(state, search=replace(search, found=(*search.found, candidate), best=best)))
 
     def _next(self, state: CompleteState) -> CompleteState:
-        search = state.search
-        exact = search.best is not None and search.best.exact
-        enough = search.best is not None and search.agreeing >= self.n_restarts
-        last = self.start is not None or search.start + 1 >= len(self.portfolio)
-        # the banks are for data on which nothing else works
-        if enough or last or (exact and self.portfolio[search.start + 1].startswith("bank")):
-            return self._accept(replace(state, converged=enough or exact))
-        return self._begin(replace(state, search=replace(search, start=search.start + 1)))
+        """The next start, unless enough of them agree."""
+        search, exact = state.search, state.search.best is not None and state.search.best.exact
+        enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
+        rest = range(search.start + 1, len(self.portfolio))
+        later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        if not enough and later and self.start is None:
+            return self._begin(replace(state, search=replace(search, start=later[0])))
+        if state.levelled and not state.screened:
+            return replace(self._at_candidate(state, search.best), phase="screen")
+        return self._accept(replace(state, converged=enough or exact))
+
+    def _is_wanted(self, state: CompleteState, kind: str) -> bool:
+        """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
+        best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
+        if state.levelled and not state.screened:
+            return penalised
+        if best is not None and best.exact:
+            return not penalised and not bank
+        if self.threshold is not None:
+            return not penalised
+        return not (bank and self._has_structure(state))
+
+    def _has_structure(self, state: CompleteState) -> bool:
+        best = state.search.best
+        if best is None or best.prior is None:
+            return False
+        return structure(best.prior, state.frame) > _STRUCTURE
 
     def _accept(self, state: CompleteState) -> CompleteState:
-        """The best candidate is final, but for the pursuit where noise in its codes is large."""
+        """The best candidate is final, but for a refinement on all rows where it saw only a few."""
         best = state.search.best
-        if best is None:
-            return replace(state, phase="accepted")
-        state = at(replace(state, thresholds=best.thresholds, noise=best.noise), best.W)
-        loud = self.threshold is None and is_loud(state)
-        atoms = np.linalg.solve(best.W.T, state.frame.unwhiten)
-        progress = replace(state.progress, passes=0)
-        return replace(state, atoms=atoms, progress=progress, phase="pursuit" if loud else "accepted")
+        state = self._at_candidate(replace(state, progress=Progress()), best)
+        few = isinstance(self._rows(state, "few"), Take)
+        return replace(state, phase="settle" if best.prior is not None and few else "accepted")
+
+    def _settled(self, state: CompleteState, stats: Stats) -> CompleteState:
+        state = refit(state, stats, self.orthogonal)
+        fields = {"W": state.W, "atoms": state.atoms, "centre": state.centre, "prior": state.prior}
+        best = replace(state.search.best, **fields, thresholds=state.thresholds, noise=state.noise)
+        state = replace(state, search=replace(state.search, best=best))
+        done = state.phase == "refined" or state.progress.passes >= _REFINE_PASSES
+        return replace(state, phase="accepted" if done else "settle")
+
+    def _at_candidate(self, state: CompleteState, best: Candidate) -> CompleteState:
+        state = replace(state, centre=best.centre, noise=best.noise, prior=best.prior)
+        if best.prior is not None:
+            return at_atoms(state, best.atoms)
+        return replace(at(state, best.W), thresholds=best.thresholds, atoms=best.atoms)
 
     def _closed(self, state: CompleteState, stats: Stats) -> CompleteState:
-        return with_residual(refine(state, stats), stats)
+        return with_residual(refine(state, stats, self.orthogonal), stats)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _sampled(seed: int, n_rows: int, n: int) -> NDArray[np.intp]:
     """Rows of the starts; kept, as every round of a start asks for them."""
     return np.unique(np.random.default_rng([seed, 7]).integers(0, n_rows, n))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.algorithms.dictionary.block_sums import signals
 from altmin.contract import Block, Concat, Stats
 from altmin.kernels.compiled import compiled
 from altmin.kernels.gram import times
@@ -28,14 +29,14 @@ _ON_LINE = 1e-6  # relative distance at which a ratio of two codes counts as equ
 
 def support_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """How many samples use each pair of atoms (each atom: on the diagonal)."""
-    used = (np.abs(times(block.X, state.decoder)) >= state.thresholds).astype(np.float32)
+    used = (np.abs(times(signals(state, block), state.decoder)) >= state.thresholds).astype(np.float32)
     return {"joint": (used.T @ used).astype(np.float64), "n_rows": block.n_rows}
 
 
 def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Codes of the atoms under suspicion, zeros exact."""
     atoms = np.unique(state.search.suspects)
-    Z = times(block.X, np.ascontiguousarray(state.decoder[:, atoms]))
+    Z = times(signals(state, block), np.ascontiguousarray(state.decoder[:, atoms]))
     Z[np.abs(Z) < state.thresholds[atoms]] = 0.0
     return {"codes": Concat(Z)}
 

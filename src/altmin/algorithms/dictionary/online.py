@@ -14,8 +14,9 @@ Where we differ from the paper, and why:
   pair of rank-one updates drifts (6e-9 after 1e5 samples at condition 100), this stays at rounding.
 - Sums of a block are weighted by 1 / (its noise)^2, so blocks that were coded while the dictionary was still
   off soon don't count; without noise the last block is as good as exact.
-- A block whose small codes are larger than they should be was made by another dictionary: it is polished on
-  its own, and if that fails twice running the search has to begin anew.
+- A block whose small codes are larger than they should be, or that has more of them, was made by another
+  dictionary: it is polished on its own, and if that fails twice running the search has to begin anew. More
+  codes are what shows that a few atoms have changed: the other atoms' small codes stay as small as before.
 """
 
 from __future__ import annotations
@@ -29,22 +30,23 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary.block_sums import (
-    LOUD,
-    NOISE_FACTOR,
     WARM_END,
     code_map,
     covariance_map,
     fallen_thresholds,
     least_squares_decoder,
     noise_level,
-    pursuit_map,
+    signals,
     whitening,
 )
 from altmin.contract import Block, Concat, Done, Info, Next, Round, Same, Stats, record
+from altmin.kernels.bernoulli_gauss import sparse_posterior
 
 _DISTURBED = 2.0  # times the usual noise
-_SETTLED = 1.2  # times the usual noise and density, at which a polished block is believed
+_DENSER = 1.05  # times the usual density, beyond what chance does
+_SETTLED = 1.2  # times the usual noise, at which a polished block is believed
 _POLISH_PASSES = 25
+_SAME = 0.98  # |cos| of an atom before and after a block
 _EVIDENCE_ROWS = 1000  # of a block, kept for the guarantee
 _LOST = 2  # disturbed blocks running that could not be polished
 
@@ -59,6 +61,7 @@ class OnlineState:
     thresholds: Any  # (k,)
     noise_gain: Any  # (k,): norms of the decoder's columns
     scale: float
+    centre: Any  # (n,): the intercept, None where there is none
     covariance: Any  # (n, n): second moments with forgetting
     gram: Any  # (k, k): weighted sum of Z'Z
     cross: Any  # (k, n): weighted sum of Z'X
@@ -77,6 +80,8 @@ class OnlineState:
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
     recent: Any = None  # some of the last rows, for the guarantee
+    levelled: bool = False  # whether rows are scaled to one size
+    changes: tuple[Any, ...] = ()  # (rows so far, atoms that are new) of each block that was polished
 
 
 @record
@@ -96,11 +101,15 @@ class Online:
         """The state after a search (:class:`altmin.algorithms.dictionary.complete.CompleteState`)."""
         norms = np.linalg.norm(found.atoms, axis=1)
         k, n = found.atoms.shape
+        prior = found.prior
         size = np.sqrt(found.squares / np.maximum(found.counts, 1.0)) * norms
+        size = size if prior is None else np.sqrt(prior.sizes)
         atoms = found.atoms / norms[:, None]
         # The search's atoms are a least-squares solution, of sums that are nearly diagonal as codes are
         # uncorrelated: these have the same solution, and the same weight against the blocks to come.
-        floor = float(np.finfo(dtype).eps) * float(np.sqrt(np.trace(found.frame.covariance)))
+        floor = float(np.finfo(dtype).eps) * float(np.sqrt(found.frame.energy))
+        frame = found.frame
+        covariance = frame.covariance if frame.axes is None else frame.axes @ frame.covariance @ frame.axes.T
         gram = np.diag(found.squares * norms**2) / max(found.noise, floor) ** 2
         state = OnlineState(
             "next",
@@ -109,14 +118,16 @@ class Online:
             found.thresholds * norms,
             np.ones(k),
             found.scale,
-            found.frame.covariance,
+            found.centre,
+            covariance,
             gram,
             gram @ atoms,
             noise=found.noise,
-            density=float(np.mean(found.counts)) / found.n_rows,
+            density=float(np.mean(found.counts / found.n_rows if prior is None else prior.density)),
             size=size,
             n_rows=found.n_rows,
             residual=found.residual,
+            levelled=found.levelled,
         )
         return self.at(state)
 
@@ -147,7 +158,7 @@ class Online:
 
     def resumed(self, state: OnlineState) -> OnlineState:
         """The state of a finished run, ready for more rows."""
-        return replace(state, phase="next")
+        return replace(state, phase="next", changes=())
 
     def seen(self, state: OnlineState, rows: NDArray[Any]) -> OnlineState:
         """The state with these as its last rows, after some of those before them."""
@@ -163,8 +174,8 @@ class Online:
         state = replace(state, n_rows=state.n_rows + rows, n_blocks=state.n_blocks + 1, block_noise=noise)
         state = self.seen(state, stats["recent"].value)
         k = len(state.atoms)
-        usual = max(state.noise, 10 * self._rounding(state))
-        if noise > _DISTURBED * usual and rows >= 5 * k:
+        usual = max(state.noise, 10 * self.rounding(state))
+        if (noise > _DISTURBED * usual or self._is_dense(state, stats)) and rows >= 5 * k:
             thresholds = WARM_END * state.size
             state = replace(state, phase="again", anchor=state.atoms, passes=0, waited=0, least_change=np.inf)
             return replace(state, thresholds=thresholds, change=1.0)
@@ -182,7 +193,7 @@ class Online:
         left = float(np.trace(stats["covariance"]))
         left -= 2 * float(np.vdot(stats["cross"] / state.scale, state.atoms))
         left += float(np.vdot(stats["gram"], state.atoms @ state.atoms.T))
-        weight = 1.0 / max(noise, self._rounding(state)) ** 2
+        weight = 1.0 / max(noise, self.rounding(state)) ** 2
         kept = 1.0 if self.memory is None else max(1.0 - rows / self.memory, 0.0)
         gram = kept * state.gram + weight * stats["gram"]
         cross = kept * state.cross + weight * stats["cross"] / state.scale
@@ -195,7 +206,7 @@ class Online:
             residual=max(left, 0.0),
             density=(1 - mix) * state.density + mix * density,
             # a rise is slowed down: the dictionary may be drifting away
-            noise=min((1 - mix) * state.noise + mix * noise, 1.01 * max(state.noise, self._rounding(state))),
+            noise=min((1 - mix) * state.noise + mix * noise, 1.01 * max(state.noise, self.rounding(state))),
         )
         return self._step(state, gram, cross, noise)
 
@@ -219,7 +230,7 @@ class Online:
         change = np.sqrt(np.maximum(np.einsum("ij,ij->i", step @ state.covariance, step), 0.0))
         gain = after.noise_gain
         top = np.minimum(state.thresholds / 0.3, WARM_END * state.size)  # they may rise again, too
-        thresholds = fallen_thresholds(top, change, noise * gain, self._rounding(state) * gain)
+        thresholds = fallen_thresholds(top, change, noise * gain, self.rounding(state) * gain)
         return replace(after, thresholds=thresholds)
 
     def _polished(self, state: OnlineState, stats: Stats) -> OnlineState:
@@ -241,15 +252,17 @@ class Online:
         if after.change > 100 * eps and after.waited < 4 and after.passes < _POLISH_PASSES:
             return after
         size = np.sqrt(stats["squares"] / np.maximum(stats["counts"], 1.0))
-        floor = 10 * self._rounding(state)
-        if noise > _SETTLED * max(state.noise, floor) or density > _SETTLED * state.density:
+        floor = 10 * self.rounding(state)
+        if noise > _SETTLED * max(state.noise, floor) or self._is_dense(state, stats):
             lost = state.lost + 1
             before = replace(state, lost=lost, thresholds=WARM_END * state.size, atoms=state.anchor)
             return replace(self.at(before), phase="lost" if lost >= _LOST else "next")
-        weight = 1.0 / max(noise, self._rounding(after)) ** 2
+        weight = 1.0 / max(noise, self.rounding(after)) ** 2
+        new = changed_atoms(state.anchor, after.atoms)
         return replace(
             after,
             phase="next",
+            changes=(*state.changes, (state.n_rows, new)) if len(new) else state.changes,
             noise=noise,
             density=density,
             size=size,
@@ -258,7 +271,14 @@ class Online:
             lost=0,
         )
 
-    def _rounding(self, state: OnlineState) -> float:
+    def _is_dense(self, state: OnlineState, stats: Stats) -> bool:
+        """Whether a block has more codes than usual: samples that use an atom which has changed have many."""
+        n = stats["n_rows"] * len(state.atoms)
+        chance = 6 * np.sqrt(state.density / n)
+        return bool(stats["counts"].sum() / n > _DENSER * state.density + chance)
+
+    def rounding(self, state: OnlineState) -> float:
+        """Rounding error of the data's entries."""
         eps = float(np.finfo(state.decoder.dtype).eps)
         return eps * float(np.sqrt(np.trace(state.covariance)))
 
@@ -272,6 +292,12 @@ class Online:
         )
 
 
+def changed_atoms(before: NDArray[Any], after: NDArray[Any]) -> NDArray[np.intp]:
+    """Numbers of the atoms that are others than before, and not the same one a little drifted."""
+    cosine = np.abs(np.einsum("ij,ij->i", before, after))
+    return np.flatnonzero(cosine < _SAME * np.linalg.norm(before, axis=1) * np.linalg.norm(after, axis=1))
+
+
 def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
     """Codes of a new block, its second moments, and some of its rows."""
     stride = -(-algorithm.window // max(_EVIDENCE_ROWS, 12 * len(state.atoms)))
@@ -281,7 +307,18 @@ def block_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
 
 
 def coding_map(algorithm: Online, state: OnlineState, block: Block) -> Stats:
-    """Sums of codes by thresholds, or by a pursuit where noise would drown them in the inverse."""
-    if np.max(NOISE_FACTOR * state.noise * state.noise_gain / state.size) > LOUD * np.sqrt(state.density):
-        return pursuit_map(algorithm, state, block)
-    return code_map(algorithm, state, block)
+    """Sums of codes by thresholds where there is no noise, of largest evidence where there is."""
+    stats = code_map(algorithm, state, block)
+    if state.noise <= 1e4 * algorithm.rounding(state):
+        return stats
+    X = signals(state, block)
+    X = np.asarray(X.toarray() if sp.issparse(X) else X, np.float64) / state.scale
+    density = np.full(len(state.atoms), np.clip(state.density, 1e-4, 0.9))
+    Z, _ = sparse_posterior(X, state.atoms, state.noise**2, state.size**2, density)
+    return {
+        **stats,
+        "counts": np.count_nonzero(Z, axis=0).astype(np.float64),
+        "squares": np.einsum("ij,ij->j", Z, Z),
+        "cross": Z.T @ X * state.scale,
+        "gram": Z.T @ Z,
+    }

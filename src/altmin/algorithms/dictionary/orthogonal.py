@@ -62,6 +62,8 @@ class OrthogonalState:
     noise_gain: Any  # (n,): ||w_i||, all one here
     scale: float = 1.0
     n_rows: int = 0
+    centre: Any = None  # no intercept
+    levelled: bool = False  # rows as they are
     covariance: Any = None  # (n, n): second moments, Y'Y / p
     change: float = 1.0
     noise: float = 0.0

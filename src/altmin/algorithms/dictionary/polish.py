@@ -22,20 +22,27 @@ from altmin.algorithms.dictionary.block_sums import (
     fallen_thresholds,
     least_squares_decoder,
     noise_level,
+    without_mean,
 )
 from altmin.contract import Stats
+from altmin.kernels.polar import polar
 
 if TYPE_CHECKING:
     from altmin.algorithms.dictionary.complete import CompleteState
 
 _POLISH_PASSES, _PATIENCE = 100, 6  # at most, and without progress
-_PURSUIT_PASSES, _PURSUIT_TOL = 40, 1e-3
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
 
 
-def polish(state: CompleteState, stats: Stats, threshold: float | None) -> CompleteState:
+def polish(
+    state: CompleteState, stats: Stats, threshold: float | None, orthogonal: bool = False
+) -> CompleteState:
     """A = (X'X)^-1 X'Y in whitened coordinates, rows scaled to unit norm; thresholds of the next pass."""
-    W, change = least_squares_decoder(state.W, stats["gram"], white(state, stats))
+    sums = without_mean(stats)
+    if orthogonal:
+        W, change = polar_decoder(state, sums)
+    else:
+        W, change = least_squares_decoder(state.W, sums["gram"], white(state, sums))
     if not np.isfinite(change):
         return replace(state, phase="failed")
     noise = noise_level(stats["magnitudes"], float(np.mean(stats["counts"])) / stats["n_rows"])
@@ -48,66 +55,93 @@ def polish(state: CompleteState, stats: Stats, threshold: float | None) -> Compl
         counts=stats["counts"],
         squares=stats["squares"],
     )
-    after = at(after, W)
-    after = replace(after, thresholds=next_thresholds(after, state.W, threshold))
-    exact = change <= 100 * np.finfo(state.decoder.dtype).eps
+    after, drift = recentred(at(after, W), stats)
+    after = replace(after, thresholds=next_thresholds(after, state.W, threshold, drift))
+    exact = change <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
     if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
         if threshold is None and is_loud(after):
-            # thresholds this high lose the weak atoms: the pursuit goes on from the start itself
-            return replace(at(after, after.search.rotation), phase="judge")
+            return replace(after, phase="loud")
         mixed = after.search.repairs < _REPAIRS and is_exact(after)
         return replace(after, phase="pairs" if mixed else "judge")
     return after
 
 
-def next_thresholds(state: CompleteState, before: NDArray[Any], threshold: float | None) -> NDArray[Any]:
-    """The user's threshold in units of these codes, or what convergence and noise allow."""
+def first_thresholds(state: CompleteState, threshold: float | None) -> NDArray[Any]:
+    """The user's threshold in units of these codes, or a guess that one pass corrects.
+
+    Codes have unit variance here, so nonzeros have rms 1 / sqrt(theta): the guess is above that of dense
+    codes.
+    """
+    if threshold is None:
+        return np.full(len(state.W), 0.8)
+    # in units of the data: codes of unit atoms, seen from those of the whitened ones
+    atoms = np.linalg.solve(state.W.T, state.frame.unwhiten) * state.scale
+    return np.asarray(threshold / np.linalg.norm(atoms, axis=1))
+
+
+def next_thresholds(
+    state: CompleteState, before: NDArray[Any], threshold: float | None, drift: NDArray[Any] | float = 0.0
+) -> NDArray[Any]:
+    """The user's threshold, or what convergence and noise allow."""
     if threshold is not None:
-        # in units of the data: codes of unit atoms, seen from those of the whitened ones
-        atoms = np.linalg.solve(state.W.T, state.frame.unwhiten) * state.scale
-        return np.asarray(threshold / np.linalg.norm(atoms, axis=1))
+        return first_thresholds(state, threshold)
     thresholds = state.thresholds
     if state.progress.passes == 1:
         rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
         thresholds = np.where(state.counts > 0, WARM_END * rms, thresholds)
-    moved = np.linalg.norm(state.W - before, axis=1)  # rms over white data
-    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.frame.covariance))
+    moved = np.linalg.norm(state.W - before, axis=1) + drift  # rms over white data
+    rounding = rounding_of(state)
     gain = state.noise_gain
     return fallen_thresholds(thresholds, moved, state.noise * gain, rounding * gain)
 
 
-def pursue(state: CompleteState, stats: Stats) -> CompleteState:
-    """A = (Z'Z)^-1 Z'Y with the pursuit's codes, until the atoms move by less than they are off."""
-    W, change = least_squares_decoder(state.W, stats["gram"], white(state, stats))
-    if not np.isfinite(change):
-        return replace(state, phase="accepted", progress=replace(state.progress, change=0.0))
-    density = float(np.mean(stats["counts"])) / stats["n_rows"]
-    state = replace(
-        at(state, W),
-        progress=state.progress.after(change),
-        rows=stats["n_rows"],
-        counts=stats["counts"],
-        # too low an estimate lets the pursuit choose too many atoms, which would lower it further
-        noise=max(state.noise, noise_level(stats["magnitudes"], density)),
-        atoms=np.linalg.solve(W.T, state.frame.unwhiten),
-    )
-    thresholds = NOISE_FACTOR * state.noise * state.noise_gain
-    assert state.search.best is not None
-    best = replace(state.search.best, W=W, thresholds=thresholds, noise=state.noise)
-    state = replace(state, search=replace(state.search, best=best))
-    done = change < _PURSUIT_TOL or state.progress.passes >= _PURSUIT_PASSES
-    return replace(state, phase="accepted" if done else "pursuit")
+def recentred(state: CompleteState, stats: Stats) -> tuple[CompleteState, NDArray[Any] | float]:
+    """The intercept of the same least squares, and how far that moved the codes."""
+    if state.centre is None:
+        return state, 0.0
+    sums, near = without_mean(stats), np.linalg.solve(state.W.T, state.frame.unwhiten)
+    ridge = 1e-10 * max(float(sums["gram"].diagonal().max()), 1e-10) * np.eye(len(near))
+    atoms = np.linalg.solve(sums["gram"] + ridge, sums["cross"] / state.scale + ridge @ near)
+    step = (stats["sum"] / state.scale - stats["codes_sum"] @ atoms) / stats["n_rows"]
+    return replace(state, centre=state.centre + step), np.abs(step @ (state.frame.whiten @ state.W.T))
 
 
-def refine(state: CompleteState, stats: Stats) -> CompleteState:
+def half_sample_mode(Z: NDArray[Any]) -> NDArray[Any]:
+    """Where the values of each column are densest: the shortest half, again and again."""
+    modes = np.empty(Z.shape[1])
+    for j, values in enumerate(np.sort(np.asarray(Z, np.float64), axis=0).T):
+        while len(values) > 3:
+            half = (len(values) + 1) // 2
+            start = int(np.argmin(values[half - 1 :] - values[: len(values) - half + 1]))
+            values = values[start : start + half]
+        modes[j] = values.mean()
+    return modes
+
+
+def polar_decoder(state: CompleteState, sums: Stats) -> tuple[NDArray[Any], float]:
+    """The polish with orthogonal atoms: the polar factor of Z'X, as a decoder, and how far that moved."""
+    atoms = np.linalg.solve(state.W.T, state.frame.unwhiten)
+    norms = np.linalg.norm(atoms, axis=1, keepdims=True)
+    unit = polar(sums["cross"] / state.scale * norms, toward=atoms / norms)
+    white = unit @ state.frame.whiten
+    W = np.linalg.inv(white / np.linalg.norm(white, axis=1, keepdims=True)).T
+    return W, float(np.max(np.linalg.norm(W - state.W, axis=1)))
+
+
+def refine(state: CompleteState, stats: Stats, orthogonal: bool = False) -> CompleteState:
     """One step of iterative refinement on the residual, in the data's own coordinates.
 
     What whitening of condition kappa lost to rounding (kappa eps) comes back.
     """
     best = state.search.best
-    if best is None or not best.exact or not np.all(stats["counts"] > 0):
+    if best is None or not best.exact or not np.all(stats["counts"] > 0) or orthogonal:
         return state
-    return replace(state, atoms=state.atoms + np.linalg.solve(stats["gram"], stats["left"]))
+    sums = without_mean(stats)
+    step = np.linalg.solve(sums["gram"], sums["cross"])
+    if state.centre is not None:
+        left = (stats["sum"] - stats["codes_sum"] @ step) / stats["n_rows"]
+        state = replace(state, centre=state.centre + left)
+    return replace(state, atoms=state.atoms + step)
 
 
 def is_loud(state: CompleteState) -> bool:
@@ -118,8 +152,17 @@ def is_loud(state: CompleteState) -> bool:
 def is_exact(state: CompleteState) -> bool:
     """Whether small codes vanish to rounding, which happens under no rotation of dense codes."""
     density = float(np.max(state.counts)) / state.rows
-    rounding = np.finfo(state.decoder.dtype).eps * np.sqrt(np.trace(state.frame.covariance))
-    return density < 0.95 and state.noise < 1e4 * rounding
+    return density < 0.95 and state.noise < 1e4 * rounding_of(state)
+
+
+def rounding_of(state: CompleteState) -> float:
+    """Rounding error of the data's entries."""
+    size = (
+        state.frame.energy
+        if state.centre is None
+        else state.frame.energy + float(state.centre @ state.centre)
+    )
+    return float(np.finfo(state.decoder.dtype).eps * np.sqrt(size))
 
 
 def white(state: CompleteState, stats: Stats) -> NDArray[Any]:

@@ -46,6 +46,11 @@ from altmin.kernels.inverse import pseudo_inverse
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
 _SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
 _MEASURES = 16
+_FURTHER = float(__import__("os").environ.get("FUR", "1.7"))
+_GROWTH = 2.0  # outliers enlarge the cone by much more than this ratio of its last growth
+_CALM = 3  # stages running that change nothing: the fit has settled
+_FLOORS = (2.0, 1.0, 0.3)  # of the thresholds, in root mean squares of the negative codes
+_EXPLAINED, _AT_NOISE = 1.75, 1.5  # negative codes over noise: a fit needs no second look; the floor is right
 
 
 @record
@@ -77,6 +82,17 @@ class AndState:
     residual: float = np.inf  # sum of squares of what the codes leave over
     kept_share: float = np.inf  # the same over the squares of the data, samples left out not counted
     codes: Any = None  # codes of some samples, before the threshold
+    trials: tuple[Any, ...] = ()  # fits at higher floors of the threshold, first to last
+    deviance: float | None = None  # of counts: twice the divergence of their likelihood
+
+
+@record
+class Trial:
+    """A fit that settled at one floor of the thresholds."""
+
+    A: Any
+    excess: float  # negative codes over what noise explains, for the component where that is most
+    volume: float  # of the cone: mean log singular value of its rays, cut by a hyperplane
 
 
 @record
@@ -89,21 +105,22 @@ class AndNmf:
     schedule: tuple[float, float] | None = None
     inner_steps: int | None = None
     step: float | None = None
-    noise_factor: float = 2.0
+    noise_factor: float | None = None
     trim: float | None = 1.5
     batch_size: int | None = None
-    nonnegative: bool = False
+    nonnegative: bool | None = False  # None: where the data are, but for noise
     decoder: str = "threshold"
     online: bool = False
     missing: bool = False
+    counts: bool = False
 
     @property
     def reduction(self) -> Reduction:
         """To the leading D directions, unless the paper's algorithm runs from a given start."""
         free = self.schedule is not None and self.start is not None and not self.missing
-        screen = self.schedule is None and self.trim is not None
+        screen = self.schedule is None and self.trim is not None and not self.counts
         rank = None if free else self.n_components
-        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing)
+        return Reduction(rank, 2 * self.n_components + 50, screen, self.missing, self.counts)
 
     def init(self, info: Info, seed: int) -> AndState:
         """Before any data."""
@@ -130,7 +147,7 @@ class AndNmf:
                 return Round(moments_map, rows, name="start", then=self._anchored, **reads)
             case "measure":
                 return Round(stage_map, rows, name="measure", then=self._measured, **reads)
-            case "stages" if state.calm < 3:
+            case "stages" if state.calm < _CALM:
                 return Round(stage_map, rows, name="stage", iteration=True, then=self._stage, **reads)
             case "clip":
                 screened = ("weight",) if state.view.dropped is not None or self.missing else ()
@@ -150,13 +167,25 @@ class AndNmf:
         """Closing passes: non-negative components, and what is left of the data."""
         if self.online:
             return state
-        if self.nonnegative:
+        if state.calm < _CALM and state.trials:
+            state = self._decide(state)
+        if self._clips(state):
             state = lift(state)
             A = np.maximum(state.A, 0.0)
-            state = replace(state, A=A, decoder=pseudo_inverse(A))
-        if state.one_way:
-            return replace(state, phase="done")
-        return replace(state, phase="clip" if self.nonnegative else "residual")
+            state = replace(state, A=A, decoder=pseudo_inverse(A), phase="clip")
+        elif state.phase != "done":
+            state = replace(state, phase="residual")
+        return replace(state, phase="done") if state.one_way else state
+
+    def _clips(self, state: AndState) -> bool:
+        """Whether negative entries of the components are to go."""
+        if self.counts:  # what finishes a fit to counts sees to that
+            return False
+        if self.nonnegative is not None:
+            return self.nonnegative
+        view = state.view
+        noisy = not (view.noiseless or state.one_way or self.missing) and self.schedule is None
+        return noisy and view.negative_share <= 0.01 and bool(np.any(lift(state).A < 0))
 
     def measure(self, state: AndState) -> Mapping[str, float]:
         """How much the factors moved, the largest threshold, the negative part of the codes."""
@@ -199,6 +228,8 @@ class AndNmf:
             picks = begin_picks(view, self.method, state.picks.seed)
             return replace(state, phase="picks", picks=picks)
         start = np.asarray(self.start, dtype=state.A.dtype)
+        if view.scale is not None:
+            start = start * view.scale
         if view.basis is None:
             return self._begin(state, start)
         if self.schedule is not None:  # exact: A may leave the span of the data, so the basis grows by A's
@@ -227,7 +258,7 @@ class AndNmf:
         state = replace(state, A=full, picks=None)
         inexact = self.schedule is not None and not state.view.exact and not self.missing
         if inexact or state.one_way:
-            state = lift(state)
+            state = _unreduced(state)
         if self.schedule is None:
             norms = np.linalg.norm(state.A, axis=1)
             state = replace(state, A=state.A / _positive(norms)[:, None])
@@ -251,8 +282,12 @@ class AndNmf:
         state = replace(state, sigma=_rms_negative(stats) / scale, phase="stages")
         return replace(state, alpha=self._thresholds(state))
 
+    def _floor(self, state: AndState) -> float:
+        """The thresholds stay above this many root mean squares of the negative codes."""
+        return _FLOORS[len(state.trials)] if self.noise_factor is None else self.noise_factor
+
     def _thresholds(self, state: AndState) -> NDArray[Any]:
-        floor = 0.0 if state.view.noiseless else self.noise_factor * state.sigma
+        floor = 0.0 if state.view.noiseless else self._floor(state) * state.sigma
         return np.minimum(_HIGHEST, np.maximum(state.level, floor * np.ones(self.n_components)))
 
     def _stage(self, state: AndState, stats: Stats) -> AndState:
@@ -264,6 +299,8 @@ class AndNmf:
         G, B = stats["G"], stats["B"]
         B = np.pad(B, ((0, 0), (0, state.A.shape[1] - B.shape[1])))
         A = gradient_steps(state.A, G, B, self.inner_steps, self.step)
+        if state.trials:  # near the end the cone creeps: go further
+            A = state.A + _FURTHER * (A - state.A)
         moved = np.linalg.norm(A - state.A, axis=1) / _positive(np.linalg.norm(state.A, axis=1))
         total, failed = stats["totals"]
         after = replace(
@@ -281,7 +318,51 @@ class AndNmf:
             after = replace(after, squares=stats["squares"], residual=float(max(left, 0.0)))
         after = self._lower(after, stats) if self.schedule is None else self._scheduled(after, stats)
         after = replace(after, decoder=self._decoder(after))
-        return replace(after, phase="wait") if self.online else after
+        if self.online:
+            return replace(after, phase="wait")
+        if after.calm >= _CALM:
+            return self._settled(after)
+        # The cone has grown too far already: no need to see where it ends.
+        outgrown = len(after.trials) == 2 and not _hard_edge(*after.trials, self._trial(after))
+        return self._decide(after) if outgrown else after
+
+    def _settled(self, state: AndState) -> AndState:
+        """The fit is calm. Where negative codes exceed what noise explains, the cone cuts into the data.
+
+        Either the floor of the thresholds, which such codes hold up, keeps the cone too small; or the model
+        doesn't hold, as in real scenes, and the floor protects from outliers. So the floor is lowered
+        twice. The data have a *hard edge* if the second step enlarges the cone less than the first did: the
+        cone then has arrived. Otherwise it is outliers that it grows towards, and the first fit stands.
+        """
+        settled = (*state.trials, self._trial(state))
+        if settled[0].excess <= _EXPLAINED:
+            return state
+        if len(settled) < len(_FLOORS):
+            return replace(state, trials=settled, calm=0)
+        return self._decide(state)
+
+    def _decide(self, state: AndState) -> AndState:
+        """End the trials, the present fit being the last one."""
+        chosen = first = state.trials[0]
+        if len(state.trials) < len(_FLOORS) - 1:
+            return replace(state, A=first.A, decoder=pseudo_inverse(first.A), calm=_CALM)
+        second, third = state.trials[1], self._trial(state)
+        if _hard_edge(first, second, third):
+            chosen = second if second.excess <= _AT_NOISE else third
+        state = replace(state, A=chosen.A, trials=(first, second, third), calm=_CALM)
+        return replace(state, decoder=self._decoder(state))
+
+    def _trial(self, state: AndState) -> Trial:
+        """Excess and volume of this fit; an excess of 0 where the noise is unknown or the floor is given."""
+        noise = state.view.noise * np.linalg.norm(state.decoder, axis=0)
+        known = self.noise_factor is None and self.schedule is None and np.all(noise > 0)
+        if state.view.noiseless or not known or state.one_way:
+            return Trial(None, 0.0, 0.0)
+        heights = state.A @ state.view.mean
+        volume = np.nan
+        if np.all(heights > 0):
+            volume = float(np.mean(np.log(np.linalg.svd(state.A / heights[:, None], compute_uv=False))))
+        return Trial(state.A, float(np.max(state.sigma / noise)), volume)
 
     def _clipped(self, state: AndState, stats: Stats) -> AndState:
         """Non-negative components that fit the codes best; refitted once."""
@@ -303,7 +384,7 @@ class AndNmf:
         negative = float(max(-np.min(stats["smallest"].value / scale), 0.0))
         tiny = 5e3 * np.finfo(np.float64).eps if state.A.dtype == np.float64 else 1e-5
         rms = float(np.sqrt(np.mean(sigma**2)))
-        at_noise = not state.view.noiseless and state.level < self.noise_factor * float(np.median(sigma))
+        at_noise = not state.view.noiseless and state.level < self._floor(state) * float(np.median(sigma))
         settled = state.change < max(tiny, 0.02 * rms if at_noise else 0.0)
         level = max(state.level / _FAST, min(state.level / _SLOW, negative))
         if state.view.noiseless:
@@ -325,7 +406,7 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     Z = times(S, state.decoder)
     automatic = algorithm.schedule is None
     bound = np.sqrt(_FIRST_LEVEL * state.alpha) if state.view.noiseless else state.alpha
-    trimming = automatic and algorithm.trim is not None
+    trimming = automatic and algorithm.reduction.screen and len(state.trials) < len(_FLOORS) - 1
     cut = -(algorithm.trim or 0.0) * bound if trimming else np.full(len(bound), -np.inf)
     stats: dict[str, Any] = sweep(
         Z, w, state.alpha, cut, trimming=state.trimming and trimming, counting=automatic
@@ -339,6 +420,16 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
 
 def lift(state: AndState) -> AndState:
     """The state in the data's own coordinates."""
+    state = _unreduced(state)
+    scale = state.view.scale
+    if scale is None:
+        return state
+    A = state.A / scale
+    return replace(state, view=replace(state.view, scale=None), A=A, decoder=pseudo_inverse(A))
+
+
+def _unreduced(state: AndState) -> AndState:
+    """The state in as many coordinates as there are features."""
     view = state.view
     if view.basis is None:
         return state
@@ -346,6 +437,29 @@ def lift(state: AndState) -> AndState:
     view = replace(view, basis=None, columns=False)
     decoder = None if state.decoder is None else pseudo_inverse(A)
     return replace(state, view=view, A=A, inside=None, decoder=decoder)
+
+
+def _hard_edge(first: Trial, second: Trial, third: Trial) -> bool:
+    """Whether the cone grows less from the second floor to the third than from the first to the second."""
+    return third.volume - second.volume < _GROWTH * (second.volume - first.volume)
+
+
+def edge(state: AndState) -> str:
+    """What the trials at lower floors of the thresholds said, in a sentence."""
+    if len(state.trials) < len(_FLOORS):
+        return ""
+    excess = f"negative codes exceed the noise {state.trials[0].excess:.1f} times"
+    if _hard_edge(*state.trials):
+        return f"{excess}, and the samples end at a hard edge: thresholds were lowered to it"
+    return f"{excess}, but the samples end at no hard edge: some contradict the model"
+
+
+def restated(state: AndState, A: NDArray[Any]) -> AndState:
+    """The state with other components, in the data's own coordinates, about to close."""
+    view = replace(state.view, basis=None, columns=False, scale=None)
+    return replace(
+        state, view=view, A=A, decoder=pseudo_inverse(A), phase="stages", calm=_CALM, trials=(), inside=None
+    )
 
 
 def _rescale(state: AndState, scale: NDArray[Any]) -> AndState:

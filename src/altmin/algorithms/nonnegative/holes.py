@@ -133,6 +133,7 @@ def coordinates_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, di
         "count": float(w.sum()),
         "energy": float(w @ (row_norms2(U) + outside)),
         "lowest": Min(float(np.min(lowest, initial=0.0))),
+        "below": float(np.sum(np.square(np.minimum(lowest, 0.0), dtype=np.float64))),
         "uneven": Max(float(np.max(np.abs(w[w > 0] - 1.0), initial=0.0))),
     }
     return {"facts": facts, "poor": float(poor.sum()), "rows": float(block.n_rows)}, columns

@@ -39,6 +39,7 @@ from altmin.kernels.gram import row_norms2, times, transpose_times
 _POWER_ROUNDS = 4
 _GRAM_WIDTHS = 8  # 2 W operations an entry, against 4 x 4 widths
 _SCREEN_ROUNDS = 6
+_RARE = 1e-9  # added to frequencies: features that never occur
 _OCTAVES = (-104, 24)  # of squared residuals relative to the mean square of a sample, 4 bins each
 COLUMNS = ("coordinates", "weight", "outside")
 
@@ -64,24 +65,42 @@ class View:
     cleaned: bool = False  # whether the directions were found again without what was screened out
     dropped: Any = None  # row numbers of the samples that were screened out
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
+    noise: float = 0.0  # standard deviation of an entry outside the leading directions (0: not known)
+    mean: Any = None  # (K,) mean coordinates of the kept samples
+    negative_share: float = 0.0  # squares of the negative entries, relative to all squares
+    scale: Any = None  # (W,) of counts: factors that give all features the same noise
 
 
 @record
 class Reduction:
     """What to reduce to. ``rank=None``: exactly or not at all; ``screen``: leave gross outliers out.
 
-    ``missing``: the data have holes; a rank is needed then.
+    ``missing``: the data have holes; a rank is needed then. ``counts``: samples are divided by the roots of
+    their totals and features by the roots of their frequencies, so that Poisson noise is the same everywhere.
     """
 
     rank: int | None
     width: int
     screen: bool = True
     missing: bool = False
+    counts: bool = False
 
     def begin(self, n_features: int, sparse: bool, dtype: Any) -> View:
         """Before any data: a sketch can say something only if it is narrower than the data."""
         if self.missing:
             return View("complete", completion=begin_completion(n_features, self.rank or n_features, dtype))
+        if self.counts:
+            return View("frequencies")
+        return self._first(n_features, sparse, dtype)
+
+    def _whitened(self, view: View, stats: Stats, dtype: Any) -> View:
+        """Poisson noise of an entry goes with the total of its sample and the frequency of its feature."""
+        columns = stats["columns"]
+        frequency = columns / max(columns.sum(), 1.0)
+        first = self._first(len(columns), bool(stats["sparse"].value), dtype)
+        return replace(first, scale=(1.0 / np.sqrt(frequency + _RARE)).astype(dtype))
+
+    def _first(self, n_features: int, sparse: bool, dtype: Any) -> View:
         if not sparse and n_features > self.width:
             return View("sketch")
         if self.rank is None:
@@ -102,6 +121,10 @@ class Reduction:
                 return Round(complete_map, rows, name="complete", holes=True, then=_completed)
             case "coordinates":
                 return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True, then=_placed)
+            case "frequencies":
+                return Round(
+                    frequencies_map, rows, name="subspace", then=partial(self._whitened, dtype=dtype)
+                )
             case "sketch":
                 return Round(sketch_map, rows, name="subspace", reads=known, then=self._sketched)
             case "gram":
@@ -215,13 +238,36 @@ def _turned(view: View, stats: Stats, dtype: Any) -> View:
     """The leading directions of the kept samples are the basis."""
     basis = view.turn if view.basis is None else view.basis @ view.turn
     exact = view.exact and view.turn.shape[0] == view.turn.shape[1]
+    W, D = basis.shape
+    free = max(stats["kept"] - D, 1.0) * max(W - D, 1)
+    noise = 0.0 if view.completion is not None else float(np.sqrt(stats["outside"] / free))
+    mean = stats["sum"] / max(stats["kept"], 1.0)
     view = replace(view, basis=basis.astype(dtype), exact=exact, columns=True, turn=None, values=None)
-    return replace(view, phase="ready")
+    return replace(view, phase="ready", noise=noise, mean=mean)
 
 
 def coordinates(view: View, block: Block) -> Any:
     """The block in the coordinates of the view."""
-    return block.columns["coordinates"] if view.columns else block.X
+    return block.columns["coordinates"] if view.columns else seen(view, block).X
+
+
+def seen(view: View, block: Block) -> Block:
+    """The block as the fit looks at it: counts with the same noise everywhere, other data as they are."""
+    if view.scale is None:
+        return block
+    totals = np.asarray(block.X.sum(axis=1), np.float64).ravel()
+    rows = (1.0 / np.sqrt(np.maximum(totals, 1.0))).astype(block.X.dtype)
+    if sp.issparse(block.X):
+        X = block.X
+        data = X.data * np.repeat(rows, np.diff(X.indptr)) * view.scale[X.indices]
+        return replace(block, X=sp.csr_array((data, X.indices, X.indptr), shape=X.shape))
+    return replace(block, X=block.X * rows[:, None] * view.scale)
+
+
+def frequencies_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Totals of the features."""
+    columns = np.asarray(np.maximum(weights(block), 0.0) @ block.X, np.float64).ravel()
+    return {"columns": columns, "sparse": Max(float(sp.issparse(block.X)))}
 
 
 def weights(block: Block) -> NDArray[Any]:
@@ -233,6 +279,7 @@ def weights(block: Block) -> NDArray[Any]:
 
 def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Random signed sums of the unit rows: their span is that of the rows, up to the sketch's width."""
+    block = seen(state.view, block)
     w = weights(block)
     norms = np.sqrt(row_norms2(block.X))
     scale = np.where(w > 0, 1.0 / np.where(norms > 0, norms, 1.0), 0.0)
@@ -244,6 +291,7 @@ def sketch_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def gram_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """X'X of the kept samples."""
+    block = seen(state.view, block)
     w = weights(block)
     rows = block.X
     if not np.all(w == 1.0):
@@ -253,6 +301,7 @@ def gram_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """A step of subspace iteration, X'X times the directions."""
+    block = seen(state.view, block)
     w = weights(block)
     along = times(block.X, state.view.basis) * np.maximum(w, 0.0).astype(block.X.dtype)[:, None]
     return {
@@ -263,6 +312,7 @@ def power_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def project_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
     """Coordinates of the rows, and what lies outside."""
+    block = seen(state.view, block)
     w, basis = weights(block), state.view.basis
     squares = row_norms2(block.X)
     columns = {"weight": w, "outside": np.zeros(block.n_rows)}
@@ -331,10 +381,9 @@ def turn_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str,
     """Coordinates along the leading directions alone."""
     S = coordinates(state.view, block)
     T = S @ state.view.turn
-    return {"rows": float(block.n_rows)}, {
-        "coordinates": T,
-        "outside": _leftover(S, T) + block.columns["outside"],
-    }
+    outside, kept = _leftover(S, T) + block.columns["outside"], np.maximum(weights(block), 0.0)
+    stats = {"kept": float(kept.sum()), "outside": float(kept @ outside), "sum": kept @ T.astype(np.float64)}
+    return stats, {"coordinates": T, "outside": outside}
 
 
 def _leftover(S: NDArray[Any], T: NDArray[Any]) -> NDArray[Any]:
@@ -363,10 +412,12 @@ def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
     """What the first pass learns besides its own purpose."""
     w = np.abs(w)  # what was screened out counts as a sample
     values = block.X.data if sp.issparse(block.X) else block.X if w.all() else block.X[w > 0]
+    lowest = float(np.min(values, initial=0.0))
     return {
         "count": float(w.sum()),
         "energy": float(w @ np.square(norms)),
-        "lowest": Min(float(np.min(values, initial=0.0))),
+        "lowest": Min(lowest),
+        "below": float(np.sum(np.square(np.minimum(values, 0.0), dtype=np.float64))) if lowest < 0 else 0.0,
         "uneven": Max(float(np.max(np.abs(w[w > 0] - 1.0), initial=0.0))),
     }
 
@@ -378,6 +429,7 @@ def _learn(view: View, stats: Stats) -> View:
         count=facts["count"],
         energy=facts["energy"],
         nonnegative=bool(facts["lowest"].value >= 0),
+        negative_share=float(facts["below"] / facts["energy"]) if facts["energy"] > 0 else 0.0,
         weighted=bool(facts["uneven"].value > 0),
     )
 

@@ -109,10 +109,11 @@ class GuardedSteps:
         eta = 1 / (1 + noise)
         if fixed is not None:
             eta = fixed
-        elif self.reuses(state):
-            eta = min(eta, 0.5)
         else:
-            eta /= 1 + 0.3 * slow
+            if self.batch_size:
+                eta /= 1 + 0.3 * slow
+            if self.reuses(state):
+                eta = min(eta, 0.5)
         eta *= state.cut
         trail[-1, 2] -= np.log((1 - eta) ** 2 + eta**2 * noise)
         return replace(state, trail=trail, slow=slow), eta

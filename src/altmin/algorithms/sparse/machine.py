@@ -26,15 +26,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.quadratic.low_rank import UserModel, canonical_signs
-from altmin.algorithms.sparse.machine_maps import ColumnSums, field_map, fields, level_map, look_map
+from altmin.algorithms.sparse.machine_maps import ColumnSums, field_map, fields, level_map, look_map, rows_of
 from altmin.contract import Done, Info, Round, Stats, record
-from altmin.kernels.sparse_machine import solve_systems
+from altmin.kernels.sparse_machine import predict_rows, solve_systems
 
 _RIDGES = 100 * 0.4 ** np.arange(16)  # on the factors, from strong to weak
 _SPREAD, _VARIANCE = 0.3, 0.01  # of the factors at the start
@@ -75,18 +76,24 @@ class SparseState:
     held: float = np.inf  # loss on the rows left out
     best: Any = None  # the least such loss, and m, S, b, noise and ridge then
     batches: int = 0  # of a stream
+    lost: bool = False  # whether a stream's last rows were predicted worse than by their mean
+    nothing: float = np.inf  # loss of a constant on these rows
     loss: float = np.inf
     change: float = np.inf
     squares: float = 0.0  # of the steps of this sweep
 
+    @cached_property
+    def scale(self) -> NDArray[Any]:
+        """What columns are multiplied with."""
+        return np.divide(1.0, self.unit, out=np.zeros_like(self.unit), where=self.unit > 0)
+
 
 @record
 class SparseMachine:
-    """Parameters; ``stream`` makes the posterior of the rows so far the prior of the next ones."""
+    """Parameters; ``logistic`` for a target of zeros and ones."""
 
     rank: int
     logistic: bool = False
-    stream: bool = False
 
     def init(self, info: Info, seed: int) -> SparseState:
         """Nothing known of any column."""
@@ -143,14 +150,17 @@ class SparseMachine:
         state = replace(
             state, unit=unit, binary=state.binary & ~other, bounds=bounds, batches=state.batches + 1
         )
+        share = np.clip(stats["y"] / n, 1e-6, 1 - 1e-6)
         if state.prior is not None:
+            spread = max(stats["yy"] / n - (stats["y"] / n) ** 2, 0.0) / state.spread**2
+            entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
+            state = replace(state, nothing=float(entropy if self.logistic else spread), lost=False)
             return replace(self._new_columns(state, unit), phase="sums")
         if not self.logistic:
             centre = stats["y"] / n
             variance = max(stats["yy"] / n - centre**2, 0.0)
             spread = np.sqrt(variance) if variance > 1e-24 * stats["yy"] / n else 1.0
             state = replace(state, centre=float(centre), spread=float(spread))
-        share = np.clip(stats["y"] / n, 1e-6, 1 - 1e-6)
         state = replace(state, b=float(np.log(share / (1 - share))) if self.logistic else 0.0)
         return self._start(state, "falling")
 
@@ -243,6 +253,7 @@ class SparseMachine:
     def _follow(self, state: SparseState, stats: Stats) -> SparseState:
         """Where a stream's next rows surprise the model, it becomes less sure of what it knew."""
         gap = stats["loss"] / max(stats["expected"], 1e-300)
+        state = replace(state, lost=bool(stats["loss"] / stats["n"] > 1.1 * state.nothing and gap > _DRIFT))
         if gap <= _DRIFT or state.batches <= 3:
             return state
         mean, precision = state.prior
@@ -273,7 +284,7 @@ class SparseMachine:
 
 def user_model(state: SparseState) -> UserModel:
     """The posterior mean in the user's columns: M = V V' / 2 without its diagonal."""
-    scale = np.divide(1.0, state.unit, out=np.zeros_like(state.unit), where=state.unit > 0)
+    scale = state.scale
     V = state.m[:, 1:] * scale[:, None]
     own = -0.5 * state.spread * np.square(V).sum(axis=1)
     Q, R = np.linalg.qr(V)
@@ -287,3 +298,11 @@ def user_model(state: SparseState) -> UserModel:
         values[order],
         np.where(state.binary, 0.0, own),
     )
+
+
+def predict(state: SparseState, X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and variance of f for rows, in the target's units; O(nonzeros * rank)."""
+    X = rows_of(X)
+    f, variance = np.empty(X.shape[0]), np.empty(X.shape[0])
+    predict_rows(X.indptr, X.indices, X.data, state.scale, state.m, state.S, state.b, f, variance)
+    return f * state.spread + state.centre, variance * state.spread**2

@@ -132,8 +132,7 @@ def left_out(first: int, n: int) -> NDArray[np.bool_]:
 def _moved(state: Any, block: Block) -> tuple[tuple[Any, ...], NDArray[Any], NDArray[Any], NDArray[Any]]:
     """The rows, their sums with the field that moved last brought up to date, and their values."""
     X = rows_of(block.X)
-    scale = np.divide(1.0, state.unit, out=np.zeros_like(state.unit), where=state.unit > 0)
-    rows = (X.indptr, X.indices, X.data, scale)
+    rows = (X.indptr, X.indices, X.data, state.scale)
     low, high, old = 0, 0, (state.m[:0], state.S[:0])
     if state.phase == "sums":
         sums = np.zeros((X.shape[0], 3 * (state.m.shape[1] - 1) + 2))

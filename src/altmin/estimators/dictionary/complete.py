@@ -13,7 +13,7 @@ from altmin.engine import AnySource
 from altmin.estimators.dictionary.shared import (
     DictionaryEstimator,
     checked_start,
-    start_distance,
+    wants_intercept,
 )
 from altmin.estimators.parameters import Count, CountOrZero, Matrix, NotNegative
 from altmin.estimators.sklearn_bridge import fit_context
@@ -33,13 +33,18 @@ class CompleteDictionaryLearning(DictionaryEstimator):
 
     Parameters
     ----------
+    n_components : int or None
+        Number of atoms, at most n_features; None is the number of dimensions that the samples span.
     init : 'portfolio' or array-like of shape (n_components, n_features)
         Start: several searches, or atoms near the truth.
     threshold : 'auto' or float
         Smallest code of a unit atom that is kept, in units of the data; 'auto' needs no scale and knows
         about noise.
     batch_size : int or None
-        Samples of a polish pass (Algorithm 2's mini-batches); None is all of them.
+        Samples of a polish pass (Algorithm 2's mini-batches), drawn at random; None is all of them.
+    fit_intercept : bool or 'auto'
+        Whether the data are codes times atoms plus a constant row; 'auto' finds out whether their mean is
+        larger than that of samples around zero.
     n_restarts : int
         How many starts must lead to the same dictionary before the search ends.
     max_iter : int
@@ -53,6 +58,11 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         Unit atoms, by falling energy of their codes (in the order of ``init`` if it is an array).
     density_ : ndarray of shape (n_components,)
         Share of nonzero codes of each atom, theta of the paper.
+    row_scaling_ : bool
+        Whether rows were scaled to one size, because a few held most of the energy of the data; thresholds
+        are then shares of the norm of a row.
+    outlier_mask_ : ndarray of bool of shape (n_samples,)
+        Rows that were left out as outliers; only where ``row_scaling_``.
 
     Notes
     -----
@@ -83,6 +93,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     init: Literal["portfolio"] | Matrix = "portfolio"
     threshold: Literal["auto"] | NotNegative = "auto"
     batch_size: Count | None = None
+    fit_intercept: Literal["auto"] | bool = "auto"
     n_restarts: Count = 2
     max_iter: CountOrZero = 2000
 
@@ -92,42 +103,42 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         source = self._open(X, reset=True)
         result = self._run(self._algorithm(source), source)
         self._set_run(result)
-        self._set_fit(result.state, source.info.dtype)
+        given = None if isinstance(self.init, str) else self.init
+        facts = {"agreeing": result.state.search.agreeing, "theorem": 2, "batch": self.batch_size}
+        self._set_fit(result.state, source.info.dtype, given, **facts)
+        self._warn_of_span(source.info.n_features)
+        self._warn_of_whitening(result.state)
         return self
 
     def _algorithm(self, source: AnySource) -> Complete:
         n_features = source.info.n_features
-        k = n_features if self.n_components is None else int(self.n_components)
-        if k > n_features:
+        k = None if self.n_components is None else int(self.n_components)
+        if k is not None and k > n_features:
             raise ValueError(
                 f"n_components={k} is more than the {n_features} features: codes are not unique then; "
                 "ApproximateDictionaryLearning learns overcomplete dictionaries"
             )
-        start = None if isinstance(self.init, str) else checked_start(self.init, (k, n_features))
+        start = None
+        if not isinstance(self.init, str):
+            k = n_features if k is None else k
+            start = checked_start(self.init, (k, n_features))
         return Complete(
             n_components=k,
             start=start,
             threshold=None if isinstance(self.threshold, str) else float(self.threshold),
             batch_size=self.batch_size,
             n_restarts=self.n_restarts,
+            intercept=wants_intercept(self.fit_intercept),
         )
 
-    def _set_fit(self, state: CompleteState, dtype: Any) -> None:
-        norms = np.linalg.norm(state.atoms, axis=1)
-        given = not isinstance(self.init, str)
-        atoms = state.atoms / norms[:, None]
-        order = self._set_dictionary(atoms, state.squares * norms**2, dtype, keep_order=given)
-        unit = (norms * state.scale)[order]  # a code of the unit atom, for one of the whitened atom
-        rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
-        self.component_scales_ = rms[order] * unit
-        self.thresholds_ = state.thresholds[order] * unit
-        self.density_ = state.counts[order] / state.n_rows
-        self.noise_std_ = state.noise * state.scale
-        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
-        start = start_distance(self.init if given else None, self.components_)
-        facts = {"batch": self.batch_size, "start": start}
-        self._set_guarantee(state, order, state.search.agreeing, theorem=2, **facts)
-        self._warn_of_whitening(state)
+    def _warn_of_span(self, n_features: int) -> None:
+        if self.n_components is None and len(self.components_) < n_features:
+            warnings.warn(
+                f"the samples span only {len(self.components_)} of {n_features} dimensions: as many atoms "
+                "were learnt, within that span. Give n_components to choose their number",
+                UserWarning,
+                stacklevel=5,
+            )
 
     def _warn_of_whitening(self, state: CompleteState) -> None:
         """Image patches hold little in most directions, and whitening makes those as loud as the rest."""

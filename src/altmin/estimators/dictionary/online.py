@@ -11,11 +11,12 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 
 from altmin.algorithms.dictionary.complete import Complete
-from altmin.algorithms.dictionary.online import Online, OnlineState
+from altmin.algorithms.dictionary.online import Online, OnlineState, changed_atoms
 from altmin.engine import AnySource, Source, StreamSource, open_source
-from altmin.estimators.dictionary.shared import OF_THE_FIT, DictionaryEstimator
+from altmin.estimators.dictionary.shared import OF_THE_FIT, DictionaryEstimator, intercept_of
 from altmin.estimators.parameters import Count, CountOrZero, Interval
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
@@ -27,7 +28,7 @@ _HISTORY = 1000
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
-    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations a sample.
+    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations per sample.
 
     .. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}
 
@@ -59,10 +60,12 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         Samples so far.
     n_searches_ : int
         How often the dictionary was searched: more than once says that it changed.
+    changes_ : list of dict
+        When the dictionary changed (``n_samples`` seen by then) and which ``atoms`` of it.
     n_iter_ : int
         Blocks so far, those of a search counted as one.
     history_ : list of dict
-        One row a block, of the last thousand.
+        One row per block, the last thousand of them.
     guarantee_ : GuaranteeReport
         Whether these are the true atoms of the last rows.
 
@@ -71,7 +74,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     **Guarantee.** Theorem 3, by blocks; the verdict is that of the last search, at best 'recovered'.
     Without drift and with noise the error falls as one over the square root of the samples seen.
 
-    **Cost.** O(n_features^2) operations a sample, as the factorisations are shared by a block. Memory: a
+    **Cost.** O(n_features^2) operations per sample, as the factorisations are shared by a block. Memory: a
     few n_features^2 and one block of ``batch_size`` rows (``start_size`` rows during a search), whatever the
     length of the stream.
 
@@ -127,6 +130,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self._state: OnlineState | None = None
         self.n_searches_ = self.n_iter_ = self.n_samples_seen_ = 0
         self.history_: list[dict[str, Any]] = []
+        self.changes_: list[dict[str, Any]] = []
 
     @fit_context
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -196,7 +200,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         self.history_ = [*self.history_, *tracked][-_HISTORY:]
         self.n_iter_ += result.n_iter
         self.outcome_ = result.outcome
-        self._set_fit(result.state)
+        self._set_tracked(result.state)
+        self.changes_ += [{"n_samples": int(n), "atoms": new} for n, new in result.state.changes]
         self._look_again(result.state)
         self._state = None if result.outcome.kind == "stalled" else result.state
         return result.position
@@ -221,17 +226,21 @@ class OnlineDictionaryLearning(DictionaryEstimator):
 
     def _search(self, X: Any, k: int, tracker: Online, checkpoint: Path | None = None) -> None:
         source = open_source(X)
-        result = self._run(Complete(k), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000))
+        result = self._run(
+            Complete(k, intercept=None), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000)
+        )
         state = tracker.begin(result.state, source.info.dtype)
         last = X[-self.batch_size :]
         state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
+            new = changed_atoms(self.components_.astype(np.float64), state.atoms)
+            self.changes_.append({"n_samples": self.n_samples_seen_, "atoms": new})
         self.n_searches_ += 1
         self.n_iter_ += 1
         self.outcome_ = result.outcome
         self._state = replace(state, n_rows=state.n_rows + self.n_samples_seen_)
-        self._set_fit(self._state)
+        self._set_tracked(self._state)
         order = np.arange(k)
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
@@ -243,7 +252,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         """Evidence of the last rows: the search may be long ago, and the stream may have changed."""
         if state.recent is None:
             return
-        X = np.asarray(state.recent, dtype=np.float64) / state.scale
+        X = np.asarray(self._centred(state.recent), dtype=np.float64) / state.scale
         rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
         facts = {name: getattr(self._fit_evidence, name) for name in OF_THE_FIT}
         facts["unsettled"] = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
@@ -258,10 +267,12 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
         return judge(DICTIONARY, self._fit_evidence)
 
-    def _set_fit(self, state: OnlineState) -> None:
+    def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
         self.component_scales_ = state.size * state.scale
-        self.thresholds_ = state.thresholds * state.scale
+        self.row_scaling_ = bool(state.levelled)
+        self.thresholds_ = state.thresholds * (1.0 if state.levelled else state.scale)
+        self.intercept_ = intercept_of(state)
         self.noise_std_ = state.noise * state.scale
         self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
         self.n_samples_seen_ = state.n_rows
@@ -285,7 +296,10 @@ def _stream(source: AnySource, batch_size: int, waiting: Any = ()) -> StreamSour
 
 def _in_order_of(state: OnlineState, before: np.ndarray) -> OnlineState:
     """Atoms in the order and sign of those of the last dictionary to which they are nearest."""
-    index, cosine = match_components(state.atoms, before)
+    # a high power: atoms that are still there must not make way for a better sum over those that aren't
+    cosine = np.abs(state.atoms @ before.T.astype(np.float64))
+    index = linear_sum_assignment(-(cosine.T**16))[1]
+    cosine = np.einsum("ij,ij->i", state.atoms[index], before)
     sign = np.where(cosine < 0, -1.0, 1.0)
     return replace(
         state,

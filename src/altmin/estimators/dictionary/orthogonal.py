@@ -7,14 +7,17 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
-from altmin.algorithms.dictionary.orthogonal import Orthogonal, OrthogonalState
+from altmin.algorithms.dictionary.block_sums import SpanError
+from altmin.algorithms.dictionary.complete import Complete
+from altmin.algorithms.dictionary.orthogonal import Orthogonal
 from altmin.estimators.dictionary.shared import (
     DictionaryEstimator,
     start_atoms,
-    start_distance,
 )
 from altmin.estimators.parameters import CountOrZero, Matrix, NotNegative, Share, UpToOne
 from altmin.estimators.sklearn_bridge import fit_context
+
+_DECAY = 0.97  # of Algorithm 4's threshold, from pass to pass
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
@@ -29,9 +32,11 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
 
     Parameters
     ----------
-    init : 'identity', 'dct', 'random' or array-like of shape (n_features, n_features)
-        Start; an array has the shape of ``components_``, an atom a row. 'dct' is the two-dimensional
-        cosine basis where n_features is a square number.
+    init : 'portfolio', 'identity', 'dct', 'random' or array-like of shape (n_features, n_features)
+        Start: the searches of :class:`CompleteDictionaryLearning` with orthogonal atoms, or one matrix.
+        An array has the shape of ``components_``, one atom per row. 'dct' is the two-dimensional cosine
+        basis where n_features is a square number. With ``keep`` or a ``warm_up`` of its own, 'portfolio'
+        is 'identity'.
     threshold : 'auto' or float
         Smallest code that is kept, in units of the data. 'auto' needs no scale: it descends to a share of
         the kept codes' size, then as far as convergence and the estimated noise allow.
@@ -43,7 +48,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     tol : float
         Stop where no atom moved by more than this for three passes.
     random_state : int, RandomState or None
-        For ``init='random'``.
+        For the starts.
 
     Attributes
     ----------
@@ -51,6 +56,8 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         Orthonormal atoms, by falling energy of their codes (in the order of ``init`` if it is an array).
     density_ : ndarray of shape (n_features,)
         Share of nonzero codes of each atom, theta of the paper.
+    row_scaling_ : bool
+        Whether rows were scaled to one size, because a few held most of the energy of the data.
 
     Notes
     -----
@@ -77,7 +84,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     True
     """
 
-    init: Literal["identity", "dct", "random"] | Matrix = "identity"
+    init: Literal["portfolio", "identity", "dct", "random"] | Matrix = "portfolio"
     threshold: Literal["auto"] | NotNegative = "auto"
     keep: UpToOne | None = None
     warm_up: Literal["auto"] | Share | None = "auto"
@@ -88,37 +95,39 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the dictionary."""
         source = self._open(X, reset=True)
-        given = not isinstance(self.init, str)
-        start = start_atoms(self.init, source.info.n_features)
-        result = self._run(self._algorithm(start, given), source)
+        algorithm: Orthogonal | Complete = self._algorithm(source.info.n_features)
+        # without a random_state the searches begin at fixed rotations: two fits of the same data are the same
+        fixed = {"seed": 0} if self.random_state is None and isinstance(algorithm, Complete) else {}
+        try:
+            result = self._run(algorithm, source, **fixed)
+        except SpanError:  # a search needs data in all directions, a falling threshold doesn't
+            algorithm = Orthogonal(np.eye(source.info.n_features), algorithm.threshold, None, _DECAY)
+            result = self._run(algorithm, source)
         self._set_run(result)
-        self._set_fit(result.state, source.info.dtype, keep_order=given)
+        agreeing = result.state.search.agreeing if isinstance(algorithm, Complete) else None
+        given = None if isinstance(self.init, str) else self.init
+        self._set_fit(result.state, source.info.dtype, given, agreeing, theorem=1)
         return self
 
-    def _algorithm(self, start: np.ndarray | None, given: bool) -> Orthogonal:
+    def _algorithm(self, n_features: int) -> Orthogonal | Complete:
         if self.keep is not None and not isinstance(self.threshold, str):
             raise ValueError(f"keep={self.keep} and threshold={self.threshold}: give one of them")
-        decay: float | None = 0.97
+        given = not isinstance(self.init, str)
+        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
+        plain = self.keep is None and self.warm_up == "auto"
+        if not given and self.init == "portfolio" and plain:
+            return Complete(n_features, threshold=threshold, orthogonal=True)
+        start = start_atoms(self.init, n_features)
+        decay: float | None = _DECAY
         if self.warm_up != "auto":
             decay = self.warm_up
         elif given or self.init == "dct" or self.keep is not None:
             decay = None
-        threshold = None if isinstance(self.threshold, str) else float(self.threshold)
         return Orthogonal(start, threshold, self.keep, decay)
 
-    def _set_fit(self, state: OrthogonalState, dtype: Any, *, keep_order: bool) -> None:
-        order = self._set_dictionary(state.atoms, state.squares, dtype, keep_order=keep_order)
-        rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0)) * state.scale
-        self.component_scales_ = rms[order]
-        self.thresholds_ = state.thresholds[order] * state.scale
-        self.density_ = state.counts[order] / state.n_rows
-        self.noise_std_ = state.noise * state.scale
-        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
-        start = start_distance(start_atoms(self.init, self.n_features_in_), self.components_)
-        self._set_guarantee(state, order, None, theorem=1, start=start)
-
     def _from_another_start(self, model: Any) -> Any:
-        return clone(model).set_params(random_state=2, init="random")
+        init = "portfolio" if isinstance(self.init, str) and self.init == "portfolio" else "random"
+        return clone(model).set_params(random_state=2, init=init)
 
     def _decoder(self) -> np.ndarray:
         return self.components_.T

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -19,7 +21,7 @@ from altmin.guarantees.dictionary import DICTIONARY, gaussian_spread, look, spre
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.guarantees.refits import halves, sample, worst_sines
 from altmin.guarantees.report import GuaranteeReport
-from altmin.kernels.gram import times
+from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components
@@ -34,6 +36,7 @@ class DictionaryEstimator(ComponentsEstimator):
     _power: ClassVar[int] = 1  # the algorithms bring the data to unit scale first
     _shared_attributes: ClassVar[tuple[str, ...]] = (
         "component_scales_",
+        "intercept_",
         "thresholds_",
         "noise_std_",
         "reconstruction_err_",
@@ -50,9 +53,11 @@ class DictionaryEstimator(ComponentsEstimator):
         decoder = self._decoder()
 
         def code(block: Block) -> NDArray[Any]:
-            Z = times(block.X, decoder.astype(block.X.dtype, copy=False))
+            X = self._centred(block.X)
+            Z = times(X, decoder.astype(X.dtype, copy=False))
             if n_nonzero is None:
-                return hard_threshold(Z, self.thresholds_.astype(Z.dtype))
+                sizes = np.sqrt(row_norms2(X))[:, None] if self._is_levelled() else 1.0
+                return hard_threshold(Z, (sizes * self.thresholds_).astype(Z.dtype))
             return largest_only(Z, n_nonzero)
 
         return code
@@ -60,7 +65,44 @@ class DictionaryEstimator(ComponentsEstimator):
     def _pursue(self, block: Block) -> NDArray[Any]:
         atoms = self.components_.astype(block.X.dtype, copy=False)
         n_nonzero = self.transform_n_nonzero_coefs or max(block.X.shape[1] // 10, 1)
-        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(block.X).dense()
+        return Pursuit(atoms, n_nonzero, self.transform_algorithm)(self._centred(block.X)).dense()
+
+    def _centred(self, X: Any) -> Any:
+        """The samples without the intercept."""
+        centre = getattr(self, "intercept_", None)  # models of files from before had none
+        if centre is None or not np.any(centre):
+            return X
+        return (X.toarray() if sp.issparse(X) else X) - centre.astype(X.dtype)
+
+    def _is_levelled(self) -> bool:
+        """Whether the fit scaled all rows to one size: thresholds are then shares of a row's norm."""
+        return bool(getattr(self, "row_scaling_", False))
+
+    def _as_fitted(self, X: Any) -> Any:
+        """The samples as the fit saw them: without the intercept, and of unit norm if it made them so."""
+        X = self._centred(X)
+        if not self._is_levelled():
+            return X
+        X = X.toarray() if sp.issparse(X) else X
+        norms = np.sqrt(row_norms2(X))[:, None]
+        return (X / np.where(norms > 0, norms, 1.0)).astype(X.dtype)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Data from codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+            ``X @ components_``, plus the intercept.
+        """
+        data = super().inverse_transform(X)
+        centre = getattr(self, "intercept_", None)
+        return data if centre is None or not np.any(centre) else data + centre.astype(data.dtype)
 
     def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         evidence = self._look(source)
@@ -70,7 +112,7 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _look(self, source: Source) -> DictionaryEvidence:
         """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
-        X = sample(source, max(1000, 12 * len(self.components_)))[0]
+        X = self._as_fitted(sample(source, max(1000, 12 * len(self.components_)))[0])
         return look(
             X @ self._decoder(),
             self.components_,
@@ -87,7 +129,7 @@ class DictionaryEstimator(ComponentsEstimator):
         fits = [clone(again).fit(part) for part in parts]
         restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
         held_out = [
-            spread(times(part, fit._decoder().astype(part.dtype)))
+            spread(times(fit._as_fitted(part), fit._decoder().astype(part.dtype)))
             for fit, part in zip(fits, reversed(parts), strict=True)
         ]
         return replace(
@@ -101,6 +143,38 @@ class DictionaryEstimator(ComponentsEstimator):
     def _from_another_start(self, model: Any) -> Any:
         """A copy that searches from elsewhere."""
         return clone(model).set_params(random_state=2)
+
+    def _set_fit(self, state: Any, dtype: Any, start: Any, agreeing: int | None, **facts: Any) -> None:
+        """The attributes that a search or an alternation leads to; a ``start`` keeps its order."""
+        norms = np.linalg.norm(state.atoms, axis=1)
+        atoms = state.atoms / norms[:, None]
+        order = self._set_dictionary(atoms, state.squares * norms**2, dtype, keep_order=start is not None)
+        unit = (norms * state.scale)[order]  # a code of the unit atom, for one of the state's atom
+        rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
+        self.component_scales_ = rms[order] * unit
+        self.thresholds_ = state.thresholds[order] * unit
+        self.density_ = state.counts[order] / state.n_rows
+        self.noise_std_ = state.noise * state.scale
+        self.intercept_ = intercept_of(state)
+        self.row_scaling_ = bool(state.levelled)
+        if state.levelled:
+            self.thresholds_ = self.thresholds_ / state.scale
+            self.outlier_mask_ = np.isin(np.arange(state.n_rows), state.outliers)
+            self._warn_of_rows()
+        self.reconstruction_err_ = float(np.sqrt(state.residual)) * state.scale
+        facts = {"start": start_distance(start, self.components_), **facts}
+        self._set_guarantee(state, order, agreeing, **facts)
+
+    def _warn_of_rows(self) -> None:
+        outliers = np.flatnonzero(self.outlier_mask_)
+        some = ", ".join(map(str, outliers[:5])) + (", ..." if len(outliers) > 5 else "")
+        left = f"{len(outliers)} outliers were left out (outlier_mask_: rows {some})" if len(outliers) else ""
+        warnings.warn(
+            "a few rows hold most of the energy of the data: all rows were scaled to one size (row_scaling_)"
+            + (f", and {left}" if left else ""),
+            UserWarning,
+            stacklevel=6,
+        )
 
     def _set_guarantee(
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
@@ -144,6 +218,18 @@ class DictionaryEstimator(ComponentsEstimator):
             atoms = atoms * np.where(atoms[np.arange(len(atoms)), largest] < 0, -1.0, 1.0)[:, None]
         self.components_ = np.ascontiguousarray(atoms.astype(dtype))
         return order
+
+
+def wants_intercept(fit_intercept: Any) -> bool | None:
+    """The algorithm's word for the parameter: None asks the data."""
+    return None if isinstance(fit_intercept, str) else bool(fit_intercept)
+
+
+def intercept_of(state: Any) -> NDArray[Any]:
+    """The constant row of a fit, in units of the data."""
+    if state.centre is None:
+        return np.zeros(state.atoms.shape[1], state.decoder.dtype)
+    return np.asarray(state.centre * state.scale, state.decoder.dtype)
 
 
 def start_distance(start: Any, atoms: NDArray[Any]) -> float | None:

@@ -11,13 +11,16 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, edge, lift
 from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
+from altmin.algorithms.nonnegative.nmf import even_codes, update_codes
 from altmin.contract import Block
-from altmin.engine import AnySource, Source
+from altmin.engine import AnySource, Result, Source
 from altmin.estimators.base import ComponentsEstimator
+from altmin.estimators.nonnegative.counts import are_counts, finish_counts, overdispersed
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
+from altmin.estimators.nonnegative.polish import polished
 from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
@@ -35,6 +38,8 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.masked import masked_codes, observed
+
+_COUNT_UPDATES = 100  # of the codes of counts
 
 
 class AND(ComponentsEstimator):
@@ -58,8 +63,9 @@ class AND(ComponentsEstimator):
     threshold : 'auto', float or (float, float)
         'auto' reads it off the negative part of the decoded weights; ``(start, decay)`` is the
         paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
-    noise_factor : float
-        Automatic thresholds stay above this many root mean squares of the negative codes.
+    noise_factor : 'auto' or float
+        Automatic thresholds stay above this many root mean squares of the negative codes. 'auto' is 2, and
+        less where these codes exceed what the noise explains and the data end at a hard edge.
     trim : 'auto', None or float
         Automatic thresholds only: gross outliers are screened out before the start, and samples with a
         code below ``-trim`` thresholds are left out of a stage ('auto': 1.5; None: neither).
@@ -73,8 +79,16 @@ class AND(ComponentsEstimator):
     decoder : {'threshold', 'nnls'}
         Codes by the paper's decoding (pseudo-inverse, negative ones set to 0) or by non-negative least
         squares, which is slower and fits better where components are clipped or data are noisy.
-    nonnegative_components : bool
-        Clip the components in the end, and refit them by one alternation of non-negative least squares.
+    nonnegative_components : 'auto' or bool
+        True clips the components in the end, and refits them by one alternation of non-negative least
+        squares; 'auto' does so where the data have noise and no negative entries to speak of. Where the
+        components have zeros enough to pin them down, both factors are then fitted as non-negative, and
+        the better fit is kept (:func:`altmin.AND.fit` says in ``outcome_`` which). False: of any sign.
+    noise : {'auto', 'gaussian', 'poisson'}
+        'poisson' is for counts: features and samples are weighted so that their noise is even, and the
+        Poisson likelihood (Kullback-Leibler divergence) is fitted in the end, with few components in each
+        sample where the problem is small. 'auto' takes whole numbers that aren't negative for counts if
+        their variance around the fit is .3 to 10 times that of Poisson counts.
     missing : {'raise', 'mask', 'unstored'}
         Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
         and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
@@ -99,10 +113,15 @@ class AND(ComponentsEstimator):
     holes_ : dict or None
         Of data with missing entries: share that was observed, observed entries of the feature that has
         fewest, share of the samples that say too little, observed entries for each unknown, residual.
+    noise_ : {'gaussian', 'poisson'}
+        The noise that was fitted.
+    dispersion_ : float or None
+        Variance of counts around the fit, over that of Poisson counts.
     reconstruction_err_ : float
-        Frobenius norm of what non-negative codes leave over (on a stream: in the last stage).
+        Frobenius norm of what non-negative codes leave over (on a stream: in the last stage); of counts
+        the deviance.
     history_ : list of dict
-        One row a stage: relative change, largest threshold, most negative code, share of samples that
+        One row per stage: relative change, largest threshold, most negative code, share of samples that
         contradict the model.
 
     Notes
@@ -136,16 +155,17 @@ class AND(ComponentsEstimator):
     n_components: Count = field(kw_only=False)
     init: Literal["spa", "vca", "anchor", "random", "kmeans", "nmf"] | Matrix = "spa"
     threshold: Literal["auto"] | Positive | tuple[float, float] = "auto"
-    noise_factor: NotNegative = 2.0
+    noise_factor: Literal["auto"] | NotNegative = "auto"
     trim: Literal["auto"] | Positive | None = "auto"
     inner_steps: Count | None = None
     step: Literal["auto"] | Positive = "auto"
     batch_size: Count | None = None
     decoder: Literal["threshold", "nnls"] = "threshold"
-    nonnegative_components: bool = False
+    nonnegative_components: Literal["auto"] | bool = "auto"
+    noise: Literal["auto", "gaussian", "poisson"] = "auto"
     missing: Literal["raise", "mask", "unstored"] = "raise"
     warm_start: bool = False
-    max_iter: Count = 200
+    max_iter: Count = 300
 
     @fit_context
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, mask: Any = None) -> Self:
@@ -161,7 +181,7 @@ class AND(ComponentsEstimator):
         X = with_holes(X, mask, self.missing)
         source = self._open(X, sample_weight=sample_weight, reset=True)
         check_holes(source, self.missing)
-        result = self._run(self._algorithm(source), source)
+        result = self._find(self._algorithm(source), source)
         self._set_run(result)
         self._set_components(result.state, source.info.n_rows)
         self.guarantee_ = self._report(result.state)
@@ -193,6 +213,19 @@ class AND(ComponentsEstimator):
         self._set_components(result.state, source.info.n_rows)
         self.guarantee_ = self._report(result.state)
         return self
+
+    def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
+        """The fit, whichever way the data lead; the outcome says which, and why."""
+        found = self._run(how, source, **changes)
+        if how.counts and self.noise == "auto" and overdispersed(found):
+            how = replace(how, counts=False)
+            found = self._run(how, source, **changes)
+        if how.counts and isinstance(source, Source):
+            found, why = finish_counts(self, how, source, found, **changes)
+        else:
+            found, why = polished(self, how, source, found, **changes)
+        reasons = "; ".join(filter(None, (found.outcome.message, edge(found.state), why)))
+        return replace(found, outcome=replace(found.outcome, message=reasons))
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
@@ -236,7 +269,7 @@ class AND(ComponentsEstimator):
             algorithm = replace(algorithm, method="spa")
 
         def refit(how: AndNmf, data: Source, **changes: Any) -> np.ndarray:
-            return lift(self._run(how, data, checkpoint=None, **changes).state).A
+            return lift(self._find(how, data, checkpoint=None, **changes).state).A
 
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
@@ -289,12 +322,13 @@ class AND(ComponentsEstimator):
             schedule=None if schedule is None else (float(schedule[0]), float(schedule[1])),
             inner_steps=self.inner_steps,
             step=None if isinstance(self.step, str) else float(self.step),
-            noise_factor=float(self.noise_factor),
+            noise_factor=None if isinstance(self.noise_factor, str) else float(self.noise_factor),
             trim=1.5 if isinstance(self.trim, str) else self.trim,
             batch_size=self.batch_size,
-            nonnegative=self.nonnegative_components,
+            nonnegative=None if isinstance(self.nonnegative_components, str) else self.nonnegative_components,
             decoder=self.decoder,
             missing=self.missing != "raise",
+            counts=self.missing == "raise" and schedule is None and are_counts(self.noise, source),
         )
 
     def _start(self, source: AnySource) -> Any:
@@ -315,7 +349,8 @@ class AND(ComponentsEstimator):
         return start
 
     def _set_components(self, state: AndState, n_rows: int | None) -> None:
-        A = lift(state).A
+        counts = state.deviance is not None or state.view.scale is not None
+        A = np.maximum(lift(state).A, 0.0) if counts else lift(state).A
         norms = np.linalg.norm(A, axis=1)
         mass = np.zeros(len(A)) if state.mass is None else state.mass
         order = np.argsort(-mass * norms, kind="stable")
@@ -330,8 +365,11 @@ class AND(ComponentsEstimator):
             )
         self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
-        if np.isfinite(state.residual):  # after a partial_fit of a few rows it isn't known yet
-            self.reconstruction_err_ = float(np.sqrt(state.residual))
+        error = np.sqrt(state.residual) if state.deviance is None else state.deviance
+        if np.isfinite(error):  # after a partial_fit of a few rows it isn't known yet
+            self.reconstruction_err_ = float(error)
+        self.noise_ = "poisson" if counts else "gaussian"
+        self.dispersion_ = state.view.noise**2 if counts else None
         rows = np.arange(n_rows or 0)
         self.outlier_mask_ = np.isin(rows, [] if state.view.dropped is None else state.view.dropped)
         self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
@@ -356,10 +394,17 @@ class AND(ComponentsEstimator):
     def _block_coder(self) -> Callable[[Block], Any]:
         if self.missing != "raise":
             return self._codes_with_holes
+        if self.noise_ == "poisson":
+            return self._codes_of_counts
         if self.decoder == "nnls":
             return lambda block: nnls_codes(block.X, self.components_)
         inverse = pseudo_inverse(self.components_)
         return lambda block: decode(block.X, inverse)
+
+    def _codes_of_counts(self, block: Block) -> Any:
+        A = self.components_.astype(np.float64)
+        codes = update_codes(block.X, even_codes(block.X, A), A, _COUNT_UPDATES)
+        return codes.astype(self.components_.dtype)
 
     def _codes_with_holes(self, block: Block) -> Any:
         codes = masked_codes(block.X, self.components_, nonnegative=self.decoder == "nnls")

@@ -243,7 +243,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         return dict(self._run(self._coder, source, state, checkpoint=None, seed=0).state.figures)
 
     def plausible_components(self, X: Any) -> NDArray[np.bool_]:
-        """Which atoms the evidence of the full report speaks for, one by one.
+        """Which atoms the evidence of the full report supports, one by one.
 
         Returns
         -------

@@ -14,15 +14,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
-from altmin.estimators.quadratic.shared import auto_batch
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table
+from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import CLASSIFIER, ClassifierEvidence
+from altmin.guarantees.quadratic import CLASSIFIER, SWEPT, ClassifierEvidence
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
@@ -34,18 +36,19 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     The one-pass machine (Lin and Ye 2016) on the 0/1 target finds the directions along which the second
     moments of the classes differ (M's eigenvectors; the link changes its eigenvalues, not the span). A
-    logistic regression on the features and the quadratic ones of those directions follows.
+    logistic regression on the features and the quadratic ones of those directions follows. One-hot and other
+    very sparse features (clicks) are learned by variational sweeps instead, and stay sparse.
 
     Parameters
     ----------
     rank : int
-        Directions a class.
+        Number of directions per class.
     C : float
         Inverse strength of the ridge, as in scikit-learn's LogisticRegression.
     moments : {'auto', 'gaussian', 'sample'}
         As in :class:`altmin.FactorizationMachineRegressor`.
     whiten : 'auto' or bool
-        As there.
+        As in :class:`altmin.FactorizationMachineRegressor`.
     max_iter : int
         Steps of the machine, and iterations of the logistic regression.
     tol : float
@@ -64,12 +67,12 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     n_iter_, history_, outcome_
         Of the (last) machine.
     guarantee_ : GuaranteeReport
-        What speaks for the boundary, 'plausible' at most; ``guarantee(X, y)`` compares halves.
+        The evidence for the boundary, 'plausible' at best; ``guarantee(X, y)`` compares halves.
 
     Notes
     -----
-    **Guarantee.** Theorem 1 speaks of regression: on Gaussian features the machine finds the span of M, and
-    the report, 'plausible' at most, says what speaks for the boundary.
+    **Guarantee.** Theorem 1 is about regression: on Gaussian features the machine finds the span of M, and
+    the report, 'plausible' at best, gives the evidence for the boundary.
 
     **Cost.** That of the machine for each class, and of a logistic regression on n_features + rank (rank +
     1) / 2 columns.
@@ -115,11 +118,15 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
         source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
+        self._streams: tuple[SparseStream, ...] = ()  # of sparse rows
+        self._machines: tuple[OnePassState, ...] = ()  # of partial_fit, as is the next
+        self._kept: Reservoir | None = None
+        if is_sparse_table(source):
+            self._sweep(source, codes, classes)
+            return self
         result, states = self._find_directions(source, codes, len(classes))
         self._learn(source, codes, classes, states)
         self._set_run(result)
-        self._machines: tuple[OnePassState, ...] = ()  # of partial_fit, as is the next
-        self._kept: Reservoir | None = None
         return self
 
     @fit_context
@@ -138,14 +145,19 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         kept = getattr(self, "_kept", None)
-        labels = np.unique(y if classes is None else classes) if kept is None else self.classes_
+        self._streams = getattr(self, "_streams", ())
+        new = kept is None and not self._streams
+        labels = np.unique(y if classes is None else classes) if new else self.classes_
         unknown = np.setdiff1d(y, labels)
         if len(unknown):
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {labels.tolist()}")
         _at_least_two(labels)
         codes = np.searchsorted(labels, y)
-        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=kept is None)
+        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=new)
         source = opened.require_replayable("partial_fit (which takes the blocks of a stream one by one)")
+        if self._streams or (new and is_sparse_table(source)):
+            self._sweep(source, codes, labels, more=True)
+            return self
         rows = source.take(np.arange(source.n_rows))
         kept = Reservoir.of(rows, self._seed() or 0) if kept is None else kept.more(rows)
         fresh, machines = source, getattr(self, "_machines", ())
@@ -155,7 +167,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         result, machines = self._find_directions(fresh, codes, len(labels), machines, once=True)
         source = kept.source()
         self._learn(source, np.asarray(source.pieces[0].y).astype(np.intp), labels, machines)
-        self._set_run(result)
+        self._set_run(result, more=True)
         enough = kept.n_seen >= 4 * (self.n_features_in_ + 8)
         self._machines, self._kept = (machines if enough else ()), kept
         return self
@@ -172,6 +184,10 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         return self._open(X, codes, sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+        if self._streams:
+            scores = collect_rows(self._scores, source, self.n_jobs)
+            codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
+            return judge(SWEPT, _share_left(scores, codes, len(self.classes_)))
         mine = collect_rows(self._scores, source, self.n_jobs)
         codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
         found = self._evidence(mine, codes)
@@ -195,7 +211,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         return ClassifierEvidence(self._lens, float(len(codes)), parameters, gain)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Log odds (one column a class for more than two).
+        """Log odds (one column per class for more than two).
 
         Returns
         -------
@@ -233,6 +249,35 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         scores = self.decision_function(X)
         best = (scores > 0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return np.asarray(self.classes_[best])
+
+    def _sweep(self, source: Source, codes: NDArray[Any], classes: NDArray[Any], more: bool = False) -> None:
+        """One-hot and other sparse rows: a variational machine for each class against the rest."""
+        algorithm = SparseMachine(min(self.rank, source.info.n_features), logistic=True)
+        known = self._streams or (None,) * (1 if len(classes) == 2 else len(classes))
+        streams = []
+
+        def run(algorithm: Any, rows: Any, state: Any) -> Result:
+            changes: dict[str, Any] = {"max_iter": None, "tol": 0.0, "checkpoint": None} if more else {}
+            if len(classes) > 2:
+                changes["checkpoint"] = None
+            return self._run(algorithm, rows, state, **changes)
+
+        for number, before in enumerate(known):
+            target = (codes == (1 if len(classes) == 2 else number)).astype(np.float64)
+            pieces = [piece.X for piece in source.pieces]
+            one = open_source(pieces if len(pieces) > 1 else pieces[0], target, _weights(source))
+            one = one.require_replayable("sweeps")
+            stream, result = feed(before, one, algorithm, run)
+            streams.append(stream if more else SparseStream(result.state))
+        self._streams, self.classes_ = tuple(streams), classes
+        models = [user_model(stream.state) for stream in streams]
+        self.coef_ = np.array([model.slope for model in models])
+        self.intercept_ = np.array([model.level for model in models])
+        self.factors_ = np.vstack([model.factors for model in models])
+        self.centre_ = np.zeros(source.info.n_features)
+        self._set_run(result, more)
+        scores = collect_rows(self._scores, source, self.n_jobs)
+        self.guarantee_ = judge(SWEPT, _share_left(scores, codes, len(classes)))
 
     def _find_directions(
         self,
@@ -307,6 +352,11 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         return np.asarray(np.hstack([X, *products]) / self._units.astype(X.dtype))
 
     def _scores(self, block: Block) -> NDArray[Any]:
+        if self._streams:
+            found = [predict(stream.state, block.X) for stream in self._streams]
+            odds = np.column_stack([f / np.sqrt(1 + np.pi * variance / 8) for f, variance in found])
+            # One column for each class: the logarithm of its probability against the rest.
+            return odds if len(found) == 1 else -np.logaddexp(0.0, -odds)
         return np.asarray(self._features(block) @ self.coef_.T + self.intercept_)
 
 
@@ -318,6 +368,13 @@ def _weights(source: Source) -> NDArray[Any] | None:
 def _at_least_two(classes: NDArray[Any]) -> None:
     if len(classes) < 2:
         raise ValueError(f"Classifier can't train when only one class is present: y is all {classes[0]!r}")
+
+
+def _share_left(scores: NDArray[Any], codes: NDArray[Any], n_classes: int) -> float:
+    """Log loss over that of knowing nothing but the shares of the classes."""
+    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    nothing = -2 * float(np.sum(np.log(np.maximum(shares[codes], 1e-300))))
+    return 1 - _gain(scores, codes, n_classes) / max(nothing, 1e-300)
 
 
 def _gain(scores: NDArray[Any], codes: NDArray[Any], n_classes: int) -> float:

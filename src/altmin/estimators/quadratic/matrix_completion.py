@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import field, replace
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.item_regression import ItemRegression
 from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
 from altmin.engine import AnySource, Source, open_source
@@ -21,9 +23,13 @@ from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import COMPLETION, SensingEvidence
+from altmin.guarantees.quadratic import COMPLETION, SWEPT, SensingEvidence
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
+
+_FILLED = 0.25  # share of entries up to which features are taken for ids, genres and the like
+_LEAST_CLICKS, _MOST_ITEMS = 3, 8000  # of columns that have a model
+_BATCH = 256
 
 
 class InductiveMatrixCompletion(Estimator):
@@ -33,14 +39,19 @@ class InductiveMatrixCompletion(Estimator):
 
     Asymmetric rank-one sensing (Lin and Ye 2016, Section 4; Jain and Dhillon 2013) with the observed
     entries as measurements. Features are whitened over the observed entries, so correlated and binary
-    ones work, and rows and columns that were never seen are predicted from their features. Without any
-    features (ids alone) the model is that of a factorization machine,
-    :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`, fitted by variational sweeps.
+    ones work, and rows and columns that were never seen are predicted from their features. Sparse features
+    (ids, genres), and ids alone, go to a factorization machine, :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`
+    with biases and factors that are sums over the features, fitted by variational sweeps. Clicks
+    without ratings (implicit feedback) are learned by a linear model for each column (EASE), by which
+    ``recommend`` ranks.
 
     Parameters
     ----------
     rank : int
         Rank k of M.
+    feedback : {'auto', 'explicit', 'implicit'}
+        Whether entries are ratings, or clicks: that they are there is all they say. 'auto' takes entries that
+        are all equal, without features, for clicks, and says so.
     step : 'auto' or float
         Length of a step.
     whiten : 'auto' or bool
@@ -56,6 +67,8 @@ class InductiveMatrixCompletion(Estimator):
         Zero where features are given.
     left_factors_, values_, right_factors_ : ndarray
         M = left' diag(values) right in the features' own columns; None for ids alone.
+    item_weights_ : ndarray or None
+        For clicks: how much a click on one column speaks for another.
     loss_ : float
         Share of the mean square (of the variance, for ids) that is left.
 
@@ -85,7 +98,10 @@ class InductiveMatrixCompletion(Estimator):
     True
     """
 
+    _retired: ClassVar[tuple[str, ...]] = ("alpha",)
+
     rank: Count = field(default=8, kw_only=False)
+    feedback: Literal["auto", "explicit", "implicit"] = "auto"
     step: Literal["auto"] | UpToOne = "auto"
     whiten: Literal["auto"] | bool = "auto"
     max_iter: Count = 300
@@ -106,16 +122,40 @@ class InductiveMatrixCompletion(Estimator):
         """
         entries = _entries(R)
         self.n_features_in_ = entries.shape[1]
-        if row_features is None and column_features is None:
-            self._fit_ids(entries)
-        else:
-            A = _features("row_features", row_features, entries.shape[0], entries.dtype)
-            B = _features("column_features", column_features, entries.shape[1], entries.dtype)
-            self._fit_features(entries, A, B)
         self._seen = sp.csr_array(
             (np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=entries.shape
         )
+        self.item_weights_: Any = None
+        self._machine: Any = None
+        without = row_features is None and column_features is None
+        if self._are_clicks(entries, without):
+            self._fit_clicks(entries)
+            return self
+        A = _features("row_features", row_features, entries.shape[0], entries.dtype)
+        B = _features("column_features", column_features, entries.shape[1], entries.dtype)
+        if _sparse(A) and _sparse(B):
+            self._fit_sparse(entries, A, B)
+            self._widths = None if without else (A.shape[1], B.shape[1])
+        else:
+            self._fit_features(entries, A, B)
         return self
+
+    def _are_clicks(self, entries: Any, without: bool) -> bool:
+        constant = entries.nnz > 1 and entries.data.min() == entries.data.max()
+        if self.feedback == "implicit" and not without:
+            raise ValueError("feedback='implicit' takes neither row_features nor column_features")
+        if self.feedback == "explicit" and constant:
+            raise ValueError(
+                f"R: all ratings are {entries.data[0]:g}, so that nothing can be learned from them; "
+                "if they are clicks, feedback='implicit' ranks columns by them"
+            )
+        if self.feedback == "auto" and constant and without:
+            warnings.warn(
+                f"R: all entries are {entries.data[0]:g}; they are taken for clicks (feedback='implicit')",
+                UserWarning,
+                stacklevel=4,
+            )
+        return self.feedback == "implicit" or (self.feedback == "auto" and constant and without)
 
     def predict(self, rows: Any, columns: Any) -> NDArray[Any]:
         """Entries of R by their indices.
@@ -131,10 +171,13 @@ class InductiveMatrixCompletion(Estimator):
             The values.
         """
         check_is_fitted(self)
-        rows = _indices("rows", rows, len(self.row_factors_))
-        columns = _indices("columns", columns, len(self.column_factors_))
+        rows = _indices("rows", rows, self._seen.shape[0])
+        columns = _indices("columns", columns, self._seen.shape[1])
         if rows.shape != columns.shape:
             raise ValueError(f"rows has shape {rows.shape} and columns {columns.shape}; they must agree")
+        if self.item_weights_ is not None:
+            distinct, place = np.unique(rows, return_inverse=True)
+            return np.asarray(self._scores(distinct)[place, columns])
         values = np.einsum("ij,ij->i", self.row_factors_[rows], self.column_factors_[columns])
         return np.asarray(values + self.row_bias_[rows] + self.column_bias_[columns] + self.intercept_)
 
@@ -154,17 +197,21 @@ class InductiveMatrixCompletion(Estimator):
             The values.
         """
         check_is_fitted(self)
+        if self.item_weights_ is not None:
+            if row_features is not None or column_features is not None:
+                raise ValueError("row_features: this model was fitted on clicks and knows no features")
+            return self._scores(np.arange(self._seen.shape[0]))
         left = self._side("row_features", row_features, self.row_factors_, self.row_bias_)
         right = self._side("column_features", column_features, self.column_factors_, self.column_bias_)
         return np.asarray(left[0] @ right[0].T + left[1][:, None] + right[1] + self.intercept_)
 
-    def recommend(self, row: int, k: int = 10, *, exclude_seen: bool = True) -> NDArray[np.intp]:
-        """The k columns with the largest predicted values for a row.
+    def recommend(self, row: Any, k: int = 10, *, exclude_seen: bool = True) -> NDArray[np.intp]:
+        """The k columns with the largest predicted values for a row, or for each of several.
 
         Parameters
         ----------
-        row : int
-            A row of ``fit``.
+        row : int or array-like of int
+            Rows of ``fit``.
         k : int
             How many.
         exclude_seen : bool
@@ -172,16 +219,51 @@ class InductiveMatrixCompletion(Estimator):
 
         Returns
         -------
-        ndarray of int
-            Columns, best first.
+        ndarray of int, (k,) or (n_rows, k)
+            Columns, best first; -1 where several rows were asked for and one has too few columns left.
         """
         check_is_fitted(self)
-        (row,) = _indices("row", [row], len(self.row_factors_))
-        scores = self.column_factors_ @ self.row_factors_[row] + self.column_bias_
-        seen = self._seen[[row], :].indices if exclude_seen else np.empty(0, dtype=np.intp)
-        scores[seen] = -np.inf
-        k = min(k, len(scores) - len(seen))
-        return np.asarray(np.argsort(-scores, kind="stable")[:k])
+        rows = _indices("row", np.atleast_1d(row), self._seen.shape[0])
+        found = np.full((len(rows), k), -1, dtype=np.intp)
+        for low in range(0, len(rows), _BATCH):
+            some = rows[low : low + _BATCH]
+            scores = self._scores(some)
+            if exclude_seen:
+                scores[self._seen[some].toarray()] = -np.inf
+            for place, values in enumerate(scores, start=low):
+                best = np.argsort(-values, kind="stable")[:k]
+                best = best[values[best] > -np.inf]
+                found[place, : len(best)] = best
+        return found[0][found[0] >= 0] if np.ndim(row) == 0 else found
+
+    def _scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
+        """Predicted values of all columns for some rows."""
+        if self.item_weights_ is None:
+            values = self.row_factors_[rows] @ self.column_factors_.T + self.row_bias_[rows, None]
+            return np.asarray(values + self.column_bias_ + self.intercept_)
+        # Columns with too few clicks have no model: they come after all others, by their popularity.
+        scores = np.tile(-1.0 + 1e-6 * self._popularity, (len(rows), 1))
+        scores[:, self._items] = self._seen[rows][:, self._items].astype(np.float64) @ self.item_weights_
+        return scores
+
+    def _fit_clicks(self, entries: Any) -> None:
+        """A linear model for each column, on the columns with enough clicks."""
+        clicks = self._seen.sum(axis=0)
+        enough = np.flatnonzero(clicks >= min(_LEAST_CLICKS, clicks.max()))
+        self._items = np.sort(enough[np.argsort(-clicks[enough], kind="stable")[:_MOST_ITEMS]])
+        self._popularity = clicks / clicks.max()
+        B = sp.csr_array(self._seen[:, self._items].astype(np.float64))
+        result = self._run(ItemRegression(), open_source(B))
+        self.item_weights_ = result.state.W
+        self.row_factors_: Any = None
+        self.column_factors_: Any = None
+        self.row_bias_: Any = None
+        self.column_bias_: Any = None
+        self.intercept_ = 0.0
+        self._set_core((None, None, None))
+        self.loss_ = 1 - result.state.hits
+        self._set_run(result)
+        self.guarantee_ = judge(SWEPT, self.loss_)
 
     def _fit_features(self, entries: Any, A: Any, B: Any) -> None:
         source = _EntrySource(entries, A, B)
@@ -203,21 +285,29 @@ class InductiveMatrixCompletion(Estimator):
         state = result.state
         self._report(source.n_rows, sum(source.widths), max(state.left_spread, state.right_spread), state)
 
-    def _fit_ids(self, entries: Any) -> None:
-        n1, n2 = entries.shape
-        n, y = entries.nnz, entries.data.astype(np.float64)
-        columns = np.column_stack([entries.row, n1 + entries.col]).ravel()
-        X = sp.csr_array((np.ones(2 * n), columns, np.arange(0, 2 * n + 1, 2)), shape=(n, n1 + n2))
-        result = self._run(SparseMachine(self.rank), open_source(X, y))
-        state = result.state
-        self.row_factors_ = state.m[:n1, 1:] * state.spread
-        self.column_factors_ = state.m[n1:, 1:].copy()
-        self.row_bias_, self.column_bias_ = state.m[:n1, 0] * state.spread, state.m[n1:, 0] * state.spread
+    def _fit_sparse(self, entries: Any, A: Any, B: Any) -> None:
+        """A factorization machine of the features of row and column, side by side."""
+        X = sp.hstack([A[entries.row], B[entries.col]], format="csr", dtype=np.float64)
+        result = self._run(SparseMachine(self.rank), open_source(X, entries.data.astype(np.float64)))
+        self._machine = state = result.state
+        self.row_factors_, self.row_bias_ = self._sums(A, 0)
+        self.column_factors_, self.column_bias_ = self._sums(B, A.shape[1])
         self.intercept_ = state.b * state.spread + state.centre
         self._set_core((None, None, None))
         self.loss_ = float(state.loss)
         self._set_run(result)
-        self._report(n, n1 + n2, None)
+        self._report(entries.nnz, A.shape[1] + B.shape[1], None)
+
+    def _sums(self, features: Any, first: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Factors and biases of rows (``first`` 0) or columns from their features."""
+        state = self._machine
+        own = slice(first, first + features.shape[1])
+        F = sp.csr_array(features, dtype=np.float64).multiply(state.scale[own]).tocsr()
+        V = state.m[own, 1:]
+        factors = F @ V
+        among = 0.5 * (np.square(factors).sum(axis=1) - F.multiply(F) @ np.square(V).sum(axis=1))
+        bias = state.spread * (F @ state.m[own, 0] + among)
+        return (factors * state.spread if first == 0 else factors), np.asarray(bias)
 
     def _report(self, n: int, width: int, spread: float | None, state: Any = None) -> None:
         self._facts: dict[str, Any] = {
@@ -226,7 +316,8 @@ class InductiveMatrixCompletion(Estimator):
             "spread": spread,
             "whitened": state is not None and state.left.ndim == 2,
         }
-        self.guarantee_ = judge(COMPLETION, SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts))
+        found = SensingEvidence(n_rows=float(n), loss=self.loss_, **self._facts)
+        self.guarantee_ = judge(SWEPT, self.loss_) if state is None else judge(COMPLETION, found)
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         """X is R, or (R, row_features, column_features) where the fit had features."""
@@ -236,7 +327,7 @@ class InductiveMatrixCompletion(Estimator):
         if len(given) != 3:
             raise ValueError(f"X has {len(given)} parts: R, or (R, row_features, column_features), is needed")
         entries = _entries(given[0])
-        shape = (len(self.row_factors_), len(self.column_factors_))
+        shape = self._seen.shape
         if entries.shape != shape:
             raise ValueError(f"X: R has shape {entries.shape}, and this model was fitted on {shape}")
         if self.values_ is not None and given[1] is None and given[2] is None:
@@ -247,6 +338,8 @@ class InductiveMatrixCompletion(Estimator):
 
     def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
         assert isinstance(source, _EntrySource)
+        if self.values_ is None:
+            return judge(SWEPT, self._left_of(source.entries))
         found = SensingEvidence(
             n_rows=float(source.n_rows), loss=self._left_of(source.entries), **self._facts
         )
@@ -275,9 +368,16 @@ class InductiveMatrixCompletion(Estimator):
     def _side(self, name: str, features: Any, factors: Any, bias: Any) -> tuple[Any, Any]:
         if features is None:
             return factors, bias
+        first = name == "row_features"
         if self.values_ is None:
-            raise ValueError(f"{name}: this model was fitted on ids alone and knows no features")
-        M = self.left_factors_.T * self.values_ if name == "row_features" else self.right_factors_.T
+            if self._widths is None:
+                raise ValueError(f"{name}: this model was fitted on ids alone and knows no features")
+            width = self._widths[0 if first else 1]
+            features = check_array(features, accept_sparse="csr", input_name=name)
+            if features.shape[1] != width:
+                raise ValueError(f"{name} has {features.shape[1]} columns; {width} are expected")
+            return self._sums(features, 0 if first else self._widths[0])
+        M = self.left_factors_.T * self.values_ if first else self.right_factors_.T
         features = check_array(features, accept_sparse="csr", input_name=name)
         if features.shape[1] != len(M):
             raise ValueError(f"{name} has {features.shape[1]} columns; {len(M)} are expected")
@@ -336,6 +436,11 @@ def _entries(R: Any) -> Any:
     if entries.nnz == 0:
         raise ValueError("R has no stored entry: nothing was observed")
     return entries
+
+
+def _sparse(features: Any) -> bool:
+    """Whether features are nearly empty columns: ids, genres."""
+    return sp.issparse(features) and features.nnz < _FILLED * features.shape[0] * features.shape[1]
 
 
 def _features(name: str, features: Any, n: int, dtype: Any) -> Any:

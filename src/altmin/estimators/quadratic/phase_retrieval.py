@@ -58,7 +58,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     flow. Some four complex Gaussian rows an unknown suffice where rows can be read again; a stream needs
     batches of 8 to 12 an unknown. The verdict is 'plausible' at most.
 
-    **Cost.** O(n_features) operations a row and step. Memory: O(n_features) on a stream; rows that can be
+    **Cost.** O(n_features) operations per row and step. Memory: O(n_features) on a stream; rows that can be
     read again are read once in each step.
 
     References

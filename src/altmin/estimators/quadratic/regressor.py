@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import Any, Literal, Self
+from dataclasses import field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from altmin.algorithms.quadratic.least_squares import LeastSquares, LeastSquaresState
 from altmin.algorithms.quadratic.low_rank import UserModel, user_model
-from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
+from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.sparse.machine import SparseMachine, SparseState
 from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block
@@ -20,13 +21,18 @@ from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
-from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, regression_target
+from altmin.estimators.quadratic.reservoir import ROWS, Reservoir
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, reads_again, regression_target
+from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.machine_rows import column_units, difference
+from altmin.guarantees.machine_rows import column_units, difference, n_parameters
 from altmin.guarantees.quadratic import SWEPT
 from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
+
+_LEAST_KEPT = 1000  # rows of the fair sample of a stream
+_LEAST_CHANGED, _LOST = 30, 1.5  # rows of a chunk, and their loss over their variance, after which all is new
 
 
 class FactorizationMachineRegressor(RegressorMixin, Estimator):
@@ -80,13 +86,13 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     diagonal_ : ndarray of shape (n_features,) or None
         After sweeps: squares of single columns beside the factors; part of ``matrix()``.
     encoded_names_ : list of str
-        For frames with categorical columns: the one-hot columns that ``coef_`` and ``factors_`` speak of.
+        For frames with categorical columns: the one-hot columns to which ``coef_`` and ``factors_`` refer.
     unidentified_ : ndarray of int
         Columns whose own square the data cannot tell from the column (binary, constant).
     loss_ : float
         Share of the variance of y that was left on the last fresh rows (on all rows, if they were reused).
     history_ : list of dict
-        One row a step: change, loss on fresh rows, step, rows so far, steps taken back.
+        One row per step: change, loss on fresh rows, step, rows so far, steps taken back.
 
     Notes
     -----
@@ -115,13 +121,15 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     (3.0, [-1.0, 1.0])
     """
 
+    _retired: ClassVar[tuple[str, ...]] = ("refine", "alpha")
+
     rank: Count = field(default=8, kw_only=False)
     batch_size: Literal["auto"] | Count = "auto"
     step: Literal["auto"] | UpToOne = "auto"
     fit_intercept: bool = True
     moments: Literal["auto", "gaussian", "sample"] = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    max_iter: Count = 100
+    max_iter: Count = 1000
     tol: NotNegative = 1e-13
 
     @fit_context
@@ -138,12 +146,16 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         target = regression_target(self, X, y)
         source = self._open_encoded(X, target, sample_weight, reset=True)
         if is_sparse_table(source):
-            rank = min(self.rank, source.info.n_features)
-            self._adopt(self._run(SparseMachine(rank), source))
+            result = self._run(SparseMachine(min(self.rank, source.info.n_features)), source)
+            self._adopt(result)
+            self._kept: Reservoir | None = None
+            self._n_fitted = 0
+            self._stream: SparseStream | None = SparseStream(result.state)
             self.guarantee_ = judge(SWEPT, self.loss_)
             return self
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
+        self._kept, self._stream, self._n_fitted = None, None, source.info.n_rows or 0
         self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
         return self
 
@@ -158,26 +170,74 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         y : array-like of shape (n_samples,)
             Their target.
         """
-        known: OnePassState | None = getattr(self, "_state", None)
-        kept = getattr(self, "_kept", ())
+        known = getattr(self, "_state", None)
         target = regression_target(self, X, y)
         if known is None:
             self._categories: dict[str, list[str]] = {}
             self.encoded_names_: list[str] = []
+            self._kept, self._n_fitted, self._stream = None, 0, None
         source = self._open(X, target, sample_weight, reset=known is None)
+        if isinstance(known, SparseState) or (known is None and is_sparse_table(source)):
+            return self._feed(source.require_replayable("partial_fit on sparse rows"))
         algorithm = self._algorithm(source, once=True)
-        state, pieces = None, []
-        if known is not None and not kept:
-            state = algorithm.resume(known)
-        elif source.replayable:
-            pieces = [*(Table(*part) for part in kept), *source.require_replayable("a first call").pieces]
-            source = Source(pieces, source.dtype)
-        result = self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
-        self._adopt(result)
-        self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
-        enough = (source.info.n_rows or 0) >= 4 * (source.info.n_features + 8)
-        self._kept = () if enough else tuple(_parts(piece) for piece in pieces)
+        if not source.replayable:
+            self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
+            self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
+            return self
+        rows = source.require_replayable("partial_fit")
+        self._read(algorithm, rows, rows.take(np.arange(rows.n_rows)))
         return self
+
+    def _read(self, algorithm: OnePass, source: Source, rows: Table) -> None:
+        """The next rows of a stream; a fair sample of all so far is fitted anew from time to time.
+
+        The first rows may look unlike the later ones: smaller, or sorted. While the sample holds all rows,
+        its fit is as good as any; later it is taken where it promises to do better than the stream's own
+        model. Rows that a model predicts worse than their mean does make it begin anew with them.
+        """
+        d = source.info.n_features
+        if self._n_fitted and _worse_than_nothing(self._model, rows):
+            self._kept, self._n_fitted = None, 0
+        if self._kept is None:
+            size = min(max(6 * n_parameters(d, min(self.rank, d)), _LEAST_KEPT), ROWS)
+            self._kept = Reservoir.of(rows, self._seed() or 0, size)
+        else:
+            self._kept = self._kept.more(rows)
+        kept = self._kept
+        if kept.n_seen < (2.0 if kept.complete else 1.25) * self._n_fitted:
+            self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
+        else:
+            again = self._go_on(self._algorithm(kept.source()), kept.source(), None)
+            model = user_model(again.state.lens, again.state.model, self.fit_intercept)
+            n, p = len(kept.y), n_parameters(d, min(self.rank, d))
+            on_new_rows = _loss(model, kept) * (n + p) / max(n - p, 1)  # fitted rows look better
+            better = not self._n_fitted or _loss(self._model, kept) > on_new_rows
+            if kept.complete or better:
+                self._adopt(again, more=True)
+            else:
+                self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
+            self._n_fitted = kept.n_seen
+        seen = replace(self._state, rows=kept.n_seen)
+        self.guarantee_ = report(algorithm, seen, self._model, kept.source(), self._losses)
+
+    def _ready(self, algorithm: OnePass) -> Any:
+        """What is known, as a state of the stream algorithm; None before the first rows."""
+        known = getattr(self, "_state", None)
+        if known is None:
+            return None
+        before = LeastSquares(self.rank) if isinstance(known, LeastSquaresState) else algorithm
+        return before.resume(known)
+
+    def _feed(self, source: Source) -> Self:
+        """Sparse rows: the posterior of those so far is the prior of the next ones."""
+        machine = SparseMachine(min(self.rank, source.info.n_features))
+        self._stream, result = feed(getattr(self, "_stream", None), source, machine, self._go_on)
+        self._adopt(result, more=True)
+        self.guarantee_ = judge(SWEPT, self.loss_)
+        return self
+
+    def _go_on(self, algorithm: Any, source: AnySource, state: Any) -> Result:
+        return self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
 
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
         info = source.info
@@ -185,9 +245,15 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         total = None if once else info.n_rows
         if total is not None and self.batch_size == "auto" and total < 10 * rows:
             rows = 0
-        return OnePass(
+        own = (
+            self.batch_size != "auto"
+            or self.step != "auto"
+            or (self.moments == "gaussian" and not self.whiten)
+        )
+        finished = not once and not own and reads_again(source)
+        return (LeastSquares if finished else OnePass)(
             rank=self.rank,
-            batch_size=rows,
+            batch_size=0 if finished else rows,
             step=None if self.step == "auto" else float(self.step),
             intercept=self.fit_intercept,
             moments=self.moments,
@@ -220,8 +286,8 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _losses(self) -> list[float]:
         return [row["loss"] for row in self.history_]
 
-    def _adopt(self, result: Result) -> None:
-        self._set_run(result)
+    def _adopt(self, result: Result, more: bool = False) -> None:
+        self._set_run(result, more)
         self._state = state = result.state
         if isinstance(state, SparseState):
             self._set_model(sparse_user_model(state))
@@ -307,5 +373,10 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         return value + own if i == j else 2 * value
 
 
-def _parts(table: Any) -> tuple[Any, ...]:
-    return (table.X, table.y, table.weight)
+def _loss(model: UserModel, rows: Any) -> float:
+    return float(np.mean(np.square(np.asarray(rows.y, dtype=np.float64) - model.predict(rows.X))))
+
+
+def _worse_than_nothing(model: UserModel, rows: Table) -> bool:
+    """Whether a constant predicts these rows better: the law has changed."""
+    return len(rows.y) >= _LEAST_CHANGED and _loss(model, rows) > _LOST * float(np.var(rows.y))  # type: ignore

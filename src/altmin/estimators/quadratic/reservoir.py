@@ -22,21 +22,21 @@ class Reservoir:
     weight: Any
     n_seen: int
     seed: int
+    size: int = ROWS
 
     @classmethod
-    def of(cls, rows: Any, seed: int) -> Reservoir:
+    def of(cls, rows: Any, seed: int, size: int = ROWS) -> Reservoir:
         """The first rows."""
-        return cls(rows.X[:0], rows.y[:0], None if rows.weight is None else rows.weight[:0], 0, seed).more(
-            rows
-        )
+        weight = None if rows.weight is None else rows.weight[:0]
+        return cls(rows.X[:0], rows.y[:0], weight, 0, seed, size).more(rows)
 
     def more(self, rows: Any) -> Reservoir:
         """With more rows: those that were drawn replace others at random (reservoir sampling)."""
-        n, room = rows.X.shape[0], max(ROWS - len(self.y), 0)
+        n, room = rows.X.shape[0], max(self.size - len(self.y), 0)
         numbers = self.n_seen + np.arange(n)
         rng = np.random.default_rng([self.seed, self.n_seen])
         drawn = rng.integers(numbers + 1)
-        replacing = np.flatnonzero((np.arange(n) >= room) & (drawn < ROWS))
+        replacing = np.flatnonzero((np.arange(n) >= room) & (drawn < self.size))
         places = np.concatenate([np.arange(len(self.y)), len(self.y) + np.arange(min(room, n))])
         new = len(self.y) + replacing
         places[drawn[replacing]] = new  # a later row wins over an earlier one
@@ -47,7 +47,13 @@ class Reservoir:
             X = sp.vstack([self.X, rows.X], format="csr")[places]
         else:
             X = np.concatenate([self.X, rows.X])[places]
-        return Reservoir(X, np.concatenate([self.y, rows.y])[places], weight, self.n_seen + n, self.seed)
+        y = np.concatenate([self.y, rows.y])[places]
+        return Reservoir(X, y, weight, self.n_seen + n, self.seed, self.size)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all rows so far are in it."""
+        return self.n_seen <= len(self.y)
 
     def source(self) -> Source:
         """As a table."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
@@ -17,7 +18,7 @@ from altmin.contract import Block
 from altmin.engine import AnySource, Source, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
-from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, regression_target
+from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, reads_again, regression_target
 from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
@@ -255,9 +256,12 @@ class RankOneSensing(RegressorMixin, Estimator):
 
     def _algorithm(self, source: AnySource) -> OnePass:
         info = source.info
-        return OnePass(
+        printed = self.moments == "gaussian" and self.whiten is False
+        asked = self.batch_size != "auto" or self.step != "auto" or printed  # for the stream algorithm
+        finished = not asked and reads_again(source)
+        return (LeastSquares if finished else OnePass)(
             self.rank,
-            batch_size=self._rows(source),
+            batch_size=0 if finished else self._rows(source),
             step=None if self.step == "auto" else float(self.step),
             linear=False,
             intercept=False,

@@ -19,6 +19,7 @@ from altmin.guarantees.quadratic import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
 _LEAST_ROWS = 4096
+_READ_AGAIN_BYTES = 4 << 30
 _SPARSE, _BINARY_AND_SPARSE = 0.05, 0.25  # shares of entries that are not zero
 
 
@@ -86,3 +87,22 @@ def is_sparse_table(source: Any) -> bool:
     seen = look_map(None, None, Block(0, 0, X, np.zeros(len(rows))))
     n_fields = len(fields(seen["before"].value)) - 1
     return bool(seen["other"].value.mean() < 0.5 and n_fields <= X.shape[1] / 4)
+
+
+def reads_again(source: Any) -> bool:
+    """Whether the rows can be read again and again: in memory, or in files that aren't too large for it.
+
+    Parameters
+    ----------
+    source : Source or StreamSource
+        The data.
+
+    Returns
+    -------
+    bool
+        Whether the true loss is minimised; a longer file is read as a stream is.
+    """
+    if not source.replayable:
+        return False
+    info = source.info
+    return not source.on_disk or info.n_rows * info.n_features * info.dtype.itemsize <= _READ_AGAIN_BYTES

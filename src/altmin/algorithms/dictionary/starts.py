@@ -1,4 +1,4 @@
-r"""Starts on whitened data: rotations whose codes look least Gaussian.
+r"""Starts: rotations of whitened data whose codes look least Gaussian, and searches without whitening.
 
 With :math:`V = Y P` white, the codes of the true dictionary are nearly :math:`V W^\top` for a rotation W.
 The symmetric fixed point of a contrast with derivative g (Hyvarinen 1999) finds it,
@@ -9,34 +9,53 @@ from a random rotation. Which contrast works depends on the codes: +-1 codes of 
 kurtosis, for denser ones its sign turns, and where samples are few all symmetric iterations fail although
 single directions are still found. So there is a portfolio, the last resort of which is a bank of many
 independent one-unit searches; true directions stand out by their small mean |z|.
+
+Whitening makes white noise coloured, so that two such searches may agree on the same wrong dictionary. Online
+learning with an l1 penalty (Mairal et al. 2009) works in the data's own coordinates,
+
+.. math:: \min_{A, X} \tfrac12 \|Y - X A\|_F^2 + \lambda \|X\|_1, \qquad \|a_j\| = 1:
+
+each step codes a few samples by the lasso, adds to sums that forget, and takes each atom in turn.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.contract import Block, Stats
+from altmin.algorithms.dictionary.block_sums import signals
+from altmin.contract import Block, Stats, record
 from altmin.kernels.contrasts import cube_score, huber_score
 from altmin.kernels.gram import times, transpose_times
+from altmin.kernels.lasso import lasso_codes
 from altmin.kernels.polar import polar
+
+if TYPE_CHECKING:
+    from altmin.algorithms.dictionary.complete import CompleteState
 
 PORTFOLIO = (
     "huber 1",
+    "l1 0.15 0.15 300",
     "huber 0.5",
+    "l1 0.3 0.1 600",
     "cube",
+    "l1 0.25 0.25 300",
     "descent",
     "huber 0.25",
+    "l1 0.15 0.15 300",
     "huber 1",
     "bank 12",
     "bank 40",
     "bank 40",
 )
-"""Kinds of start in the order in which they are tried, with the width of the Huber function or the number
-of searches for each atom."""
+"""Kinds of start in the order in which they are tried, with the width of the Huber function, the penalties
+and steps of a search without whitening, or the number of searches for each atom."""
 
+_BATCH = 256  # samples of a penalised step
+_FORGET = 3.0  # the sums of step t weigh (1 - 1/t)^3 in the next
 _SAME = 0.7  # |cos| above which two directions of a bank are the same atom
 
 
@@ -53,10 +72,13 @@ def random_directions(m: int, n: int, seed: list[int]) -> NDArray[Any]:
 
 def contrast_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """E[g(z) x'] and E[g'(z)] of a block, for the contrast of the current start."""
-    Z = times(block.X, state.decoder)
+    # single precision is plenty for a start, and twice as fast
+    X = (signals(state, block) / state.scale).astype(np.float32)
+    Z = times(X, (state.decoder * state.scale).astype(np.float32))
     kind, width = contrast_of(state.search.kind)
     slope = cube_score(Z) if kind == "cube" else huber_score(Z, width)
-    return {"cross": transpose_times(Z, block.X).astype(np.float64), "slope": slope, "n_rows": block.n_rows}
+    cross = transpose_times(Z, X).astype(np.float64) * state.scale
+    return {"cross": cross, "slope": slope, "n_rows": block.n_rows}
 
 
 def contrast_of(kind: str) -> tuple[str, float]:
@@ -75,7 +97,7 @@ def unit_rows(W: NDArray[Any], fallback: NDArray[Any]) -> NDArray[Any]:
 
 def spread_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Sums of |z| and z^2 of each direction, by which directions and candidates are judged."""
-    Z = times(block.X, state.decoder)
+    Z = times(signals(state, block), state.decoder)
     np.abs(Z, out=Z)
     return {
         "absolute": Z.sum(axis=0, dtype=np.float64),
@@ -110,3 +132,58 @@ def agree(W: NDArray[Any], other: NDArray[Any], least: float = 0.9) -> bool:
     cosine = np.abs(unit_rows(W, W) @ unit_rows(other, other).T)
     match = cosine.argmax(axis=1)
     return len(set(match)) == len(match) and bool(np.all(cosine.max(axis=1) >= least))
+
+
+# --- with a penalty, without whitening ---------------------------------------------------------------
+
+
+@record
+class L1Sums:
+    """Weighted sums of codes times codes, and of codes times samples."""
+
+    gram: Any
+    cross: Any
+
+
+def first_atoms(k: int, n: int, seed: list[int]) -> tuple[NDArray[Any], L1Sums]:
+    """Random atoms, and empty sums."""
+    return random_directions(k, n, seed), L1Sums(np.zeros((k, k)), np.zeros((k, n)))
+
+
+def penalty(kind: str, step: int) -> float:
+    """The penalty of a step, in units of the rms norm of the samples: 'l1 first last steps', geometric."""
+    first, last, steps = (float(word) for word in kind.split()[1:])
+    return float(first * (last / first) ** min(step / steps, 1.0))
+
+
+def n_steps(kind: str) -> int:
+    """Steps of a start."""
+    return int(kind.split()[-1])
+
+
+def l1_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
+    """Lasso codes of some samples of a block, drawn by the block's own random numbers."""
+    X = signals(state, block)
+    X = X[np.sort(block.rng().permutation(block.n_rows)[:_BATCH])]
+    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64) / state.scale
+    size = float(np.sqrt(state.frame.energy))
+    level = penalty(state.search.kind, state.progress.passes) * size
+    Z = lasso_codes(X, state.atoms, level, tol=1e-3, max_sweeps=100)
+    return {"gram": Z.T @ Z, "cross": Z.T @ X}
+
+
+def l1_step(state: CompleteState, stats: Stats) -> CompleteState:
+    """One sweep of block coordinate descent over the atoms; an atom that is never used starts anew."""
+    step, k = state.progress.passes, len(state.atoms)
+    kept = (1 - 1 / (step + 1)) ** _FORGET
+    gram = kept * state.sums.gram + stats["gram"]
+    cross = kept * state.sums.cross + stats["cross"]
+    atoms, used = state.atoms.copy(), gram.diagonal() > 1e-8 * np.trace(gram)
+    for j in np.flatnonzero(used):
+        moved = atoms[j] + (cross[j] - gram[j] @ atoms) / gram[j, j]
+        atoms[j] = moved / max(float(np.linalg.norm(moved)), 1e-300)
+    fresh = random_directions(k, atoms.shape[1], [state.seed, 11, step])
+    atoms = np.where(used[:, None], atoms, fresh)
+    progress = replace(state.progress, passes=step + 1)
+    state = replace(state, atoms=atoms, sums=L1Sums(gram, cross), progress=progress)
+    return replace(state, phase="penalised") if step + 1 >= n_steps(state.search.kind) else state

@@ -1,0 +1,88 @@
+"""Fits to counts: AND on data whose noise was made even, finished on their own likelihood.
+
+Poisson noise goes with the mean, so AND looks at counts divided by the roots of sample totals and feature
+frequencies. Its components start a fit of the Poisson likelihood. Where the problem is small, that fit has
+few components in each sample, as exposures to mutational signatures have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
+from altmin.algorithms.nonnegative.nmf import Nmf
+from altmin.engine import AnySource, Result, Source
+
+_LOOK_AT = 200  # samples that say whether the data are counts
+_SMALL = 2e7  # samples x features x components up to which codes are pruned
+_DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
+_UPDATES = 15  # of large problems
+
+
+def are_counts(noise: str, source: AnySource) -> bool:
+    """Whether to try the data as counts: as asked for, or where they are whole numbers, none negative."""
+    if noise != "auto" or not isinstance(source, Source):
+        return noise == "poisson"
+    X = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _LOOK_AT))).X
+    values = X.data if sp.issparse(X) else X
+    with np.errstate(invalid="ignore"):
+        whole = bool(np.all((values >= 0) & (values == np.round(values))))
+    return whole and bool(np.max(values, initial=0.0) > 1)
+
+
+def overdispersed(found: Result) -> bool:
+    """Whether the noise that a fit to counts left over isn't that of counts."""
+    low, high = _DISPERSION
+    return not low < found.state.view.noise**2 < high
+
+
+def finish_counts(
+    model: Any, how: AndNmf, source: Source, found: Result, **changes: Any
+) -> tuple[Result, str]:
+    """The fit, finished on the Poisson likelihood, and a sentence about it.
+
+    Parameters
+    ----------
+    model : AND
+        Whose settings of the engine count.
+    how : AndNmf
+        The algorithm of the fit.
+    source : Source
+        The counts.
+    found : Result
+        The fit to the counts with even noise.
+    **changes
+        Settings that differ from the estimator's.
+
+    Returns
+    -------
+    result : Result
+        Components that sum to 1, times the largest expected counts.
+    why : str
+        With the dispersion.
+    """
+    folder = changes.pop("checkpoint", model.checkpoint)
+    start, dispersion = lift(found.state).A, found.state.view.noise**2
+    sparse = source.n_rows * start.shape[1] * len(start) <= _SMALL
+    nmf = Nmf(start, "counts", sparse=sparse, dispersion=max(dispersion, 1.0) if dispersion > 1.3 else 1.0)
+    settings = {**changes, "max_iter": 10_000 if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
+    finish = model._run(nmf, source, checkpoint=folder and Path(folder) / "counts", **settings)
+    A, largest = finish.state.A, finish.state.largest
+    scaled = (A * np.where(largest > 0, largest, 1.0)[:, None]).astype(start.dtype)
+    state = replace(
+        restated(found.state, scaled),
+        phase="done",
+        deviance=2 * finish.state.error,
+        mass=finish.state.mass / np.where(largest > 0, largest, 1.0),
+    )
+    history = [{**row, "iteration": found.n_iter + row["iteration"]} for row in finish.history]
+    result = replace(
+        found, state=state, history=[*found.history, *history], n_iter=found.n_iter + finish.n_iter
+    )
+    few = ", with few components in each sample" if sparse else ""
+    return result, f"counts, so the Poisson likelihood was fitted{few} (dispersion {dispersion:.2f})"

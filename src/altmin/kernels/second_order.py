@@ -1,0 +1,89 @@
+"""Steps of second-order minimisers, as pure functions of what they remember."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg as sla
+from numpy.typing import NDArray
+
+
+def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArray[Any], float]:
+    """Levenberg-Marquardt step for least squares, and the fall of the sum of squares that it predicts.
+
+    Parameters
+    ----------
+    JJ : ndarray of shape (p, p)
+        J'J (and the ridge, if there is one).
+    Jr : ndarray of shape (p,)
+        J'r, r the residual: minus half the gradient.
+    mu : float
+        Damping, in units of the diagonal of J'J.
+
+    Returns
+    -------
+    step : ndarray of shape (p,)
+        What to add to the parameters.
+    fall : float
+        Predicted.
+    """
+    diagonal = np.diag(JJ)
+    floor = 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-300)
+    damped = JJ + np.diag(mu * np.maximum(diagonal, floor) + floor)
+    step = sla.cho_solve(sla.cho_factor(damped, check_finite=False), Jr, check_finite=False)
+    return step, float(2 * step @ Jr - step @ JJ @ step)
+
+
+def lbfgs_direction(gradient: NDArray[Any], pairs: NDArray[Any] | None) -> NDArray[Any]:
+    """Descent direction of limited-memory BFGS.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (p,)
+        At the current point.
+    pairs : ndarray of shape (m, 2, p) or None
+        Steps and changes of the gradient, oldest first; without any, steepest descent.
+
+    Returns
+    -------
+    ndarray of shape (p,)
+        The direction.
+    """
+    q = -gradient
+    if pairs is None or not len(pairs):
+        return np.asarray(q)
+    weights = []
+    for s, y in pairs[::-1]:
+        weights.append((s @ q) / (s @ y))
+        q = q - weights[-1] * y
+    s, y = pairs[-1]
+    q = q * ((s @ y) / (y @ y))
+    for (s, y), weight in zip(pairs, weights[::-1], strict=True):
+        q = q + (weight - (y @ q) / (s @ y)) * s
+    return np.asarray(q)
+
+
+def lbfgs_remember(
+    pairs: NDArray[Any] | None, step: NDArray[Any], change: NDArray[Any], memory: int = 10
+) -> NDArray[Any] | None:
+    """The pairs with one more, where its curvature is positive.
+
+    Parameters
+    ----------
+    pairs : ndarray of shape (m, 2, p) or None
+        So far.
+    step, change : ndarray of shape (p,)
+        Step, and change of the gradient along it.
+    memory : int
+        Pairs at most.
+
+    Returns
+    -------
+    ndarray of shape (m, 2, p) or None
+        The pairs.
+    """
+    if step @ change <= 1e-12 * np.linalg.norm(step) * np.linalg.norm(change):
+        return pairs
+    new = np.array([[step, change]])
+    return new if pairs is None else np.concatenate([pairs, new])[-memory:]

@@ -1,0 +1,72 @@
+"""What a release says about itself agrees with itself."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import altmin
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_the_version_is_the_same_everywhere():
+    version = PROJECT["version"]
+    assert altmin.__version__ == version
+    for name in ("CITATION.cff", "conda/meta.yaml", "CHANGELOG.md", "lab/pyproject.toml"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert re.search(rf"\b{re.escape(version)}\b", text), name
+    assert re.search(
+        rf"^## {re.escape(version)} \(\d{{4}}-\d\d-\d\d\)$", (ROOT / "CHANGELOG.md").read_text(), re.M
+    )
+
+
+def test_the_oldest_versions_are_those_that_are_declared():
+    declared = {}
+    for lines in (PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()):
+        for line in lines:
+            if found := re.match(r"([\w.-]+)(?:\[.*\])?>=([\d.]+)", line):
+                declared[found[1]] = found[2]
+    lines = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.removesuffix(".*").split("==") for line in lines if "==" in line)
+    for name, pin in pins.items():
+        assert pin.startswith(declared[name]) or declared[name].startswith(pin), name
+    library = {re.match(r"[\w.-]+", line)[0] for line in PROJECT["dependencies"]}
+    extras = {"typer", "rich", "pyarrow", "matplotlib", "zarr", "dask", "distributed", "scikit-image"}
+    assert library | extras <= set(pins)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    pytest.importorskip("hatchling", reason="the extra 'dev' is not installed")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return folder
+
+
+def test_the_wheel_says_where_the_project_is_and_who_wrote_it(built):
+    (wheel,) = built.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
+        metadata = archive.read(name).decode()
+    assert metadata.count("Project-URL: ") >= 2 and "Author: the altmin developers" in metadata
+    assert "](docs/" not in metadata and "](CONTRIBUTING" not in metadata  # links that an index can't follow
+
+
+def test_the_sdist_can_run_its_own_tests(built):
+    (sdist,) = built.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        names = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}
+    needed = {
+        "Makefile", "CONTRIBUTING.md", "CITATION.cff", "SECURITY.md", "conftest.py", "constraints-oldest.txt",
+        "lab/pyproject.toml", "docs/conf.py", "docs/kmeans_estimator.py", "tests/docs/test_release.py",
+        "tests/golden/and.altmin", "conda/meta.yaml", "examples/extend/plot_kmeans.py",
+    }  # fmt: skip
+    assert needed <= names, needed - names

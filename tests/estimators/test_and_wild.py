@@ -1,0 +1,111 @@
+"""AND on data without pure samples, with non-negative features, and on counts."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from altmin import AND
+from altmin.metrics import match_components
+
+
+def angles(found, truth):
+    return np.degrees(np.arccos(np.clip(match_components(found, truth, signed=True)[1], -1.0, 1.0)))
+
+
+def capped(n, D, cap, rng):
+    """Dirichlet weights whose largest share stays below a cap: no sample is pure."""
+    drawn = rng.dirichlet(np.ones(D), 20 * n)
+    return drawn[drawn.max(axis=1) < cap][:n]
+
+
+@pytest.mark.parametrize("decibel", [30, 50])
+def test_a_hard_edge_is_found_without_pure_samples(decibel):
+    rng = np.random.default_rng(5)
+    A = 0.1 + rng.gamma(2.0, 1.0, (4, 60))
+    clean = capped(1500, 4, 0.75, rng) @ A
+    X = clean + np.sqrt(np.mean(clean**2)) * 10 ** (-decibel / 20) * rng.standard_normal(clean.shape)
+    fixed, model = AND(4, noise_factor=2.0).fit(X), AND(4).fit(X)
+    assert angles(model.components_, A).max() < 0.35 * angles(fixed.components_, A).max()
+    assert "hard edge" in model.outcome_.message
+
+
+def test_outliers_are_no_hard_edge():
+    rng = np.random.default_rng(6)
+    A = 0.1 + rng.gamma(2.0, 1.0, (4, 60))
+    Z = rng.dirichlet(np.full(4, 0.4), 1500)
+    Z += 0.05 * rng.standard_t(2.5, Z.shape) * (rng.random((1500, 1)) < 0.2)  # some contradict the model
+    X = Z @ A + 0.001 * rng.standard_normal((1500, 60))
+    fixed, model = AND(4, noise_factor=2.0).fit(X), AND(4).fit(X)
+    assert angles(model.components_, A).mean() < 1.2 * angles(fixed.components_, A).mean()
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_zeros_of_non_negative_features_pin_them_down(noise):
+    rng = np.random.default_rng(7)
+    A = rng.gamma(1.0, 1.0, (6, 80)) * (rng.random((6, 80)) > 0.6)
+    X = rng.random((1500, 6)) @ A + noise * rng.standard_normal((1500, 80))
+    signed, model = AND(6, nonnegative_components=False).fit(X), AND(6).fit(X)
+    assert angles(model.components_, A).max() < 0.5 * angles(signed.components_, A).max()
+    assert angles(model.components_, A).max() < 1.0
+    assert model.components_.min() >= 0
+    assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
+
+
+def signatures(rng, D=6, W=96, n=200, depth=2000):
+    A = rng.dirichlet(np.full(W, 0.15), D)
+    Z = rng.dirichlet(np.full(D, 0.3), n) * depth * np.exp(0.8 * rng.standard_normal((n, 1)))
+    return rng.poisson(Z @ A).astype(float), A
+
+
+def test_counts_are_recognised_and_fitted_by_their_likelihood():
+    X, A = signatures(np.random.default_rng(8))
+    model = AND(6).fit(X)
+    assert model.noise_ == "poisson" and 0.8 < model.dispersion_ < 1.3
+    assert angles(model.components_, A).max() < 5
+    Z = model.transform(X)
+    mean = Z @ model.components_
+    deviance = 2 * np.sum(np.where(X > 0, X * np.log(np.maximum(X, 1) / mean), 0.0) - X + mean)
+    assert Z.min() >= 0 and deviance < model.reconstruction_err_  # whose codes are sparse
+    gaussian = AND(6, noise="gaussian").fit(X)
+    assert gaussian.noise_ == "gaussian" and gaussian.dispersion_ is None
+
+
+def test_a_few_large_samples_that_carry_a_component_are_kept():
+    rng = np.random.default_rng(9)
+    X, A = signatures(rng)
+    X[:12] += rng.poisson(40_000 * A[0], (12, 96))
+    assert angles(AND(6).fit(X).components_, A).max() < 8
+
+
+def test_whole_numbers_that_are_no_counts_are_fitted_by_least_squares():
+    rng = np.random.default_rng(10)
+    X = np.round(1000 * rng.dirichlet(np.full(4, 0.3), 500) @ (5 + rng.random((4, 30))))
+    assert AND(4).fit(X).noise_ == "gaussian"
+
+
+def test_sparse_dense_and_stored_counts_give_the_same_factors(tmp_path):
+    X, _ = signatures(np.random.default_rng(11))
+    np.save(tmp_path / "counts.npy", X)
+    model = AND(6).fit(X)
+    blocks = [X[:70], X[70:]]
+    for other in (sp.csr_array(X), str(tmp_path / "counts.npy"), blocks):
+        found = AND(6).fit(other)
+        assert found.noise_ == "poisson"
+        assert angles(found.components_, model.components_).max() < 1e-3
+
+
+def test_a_stream_of_counts_ends_near_the_same_factors():
+    X, A = signatures(np.random.default_rng(12), n=3000)
+    stream = (X[low % 3000 : low % 3000 + 250] for low in range(0, 40_000, 250))
+    model = AND(6, noise="poisson", batch_size=1000).fit(stream)
+    assert model.noise_ == "poisson" and model.components_.min() >= 0
+    assert angles(model.components_, A).max() < 8
+
+
+def test_the_polish_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path):
+    X, _ = signatures(np.random.default_rng(13))
+    plain = AND(6, random_state=0).fit(X)
+    first = AND(6, random_state=0, checkpoint=tmp_path).fit(X)
+    again = AND(6, random_state=0, checkpoint=tmp_path).fit(X)
+    np.testing.assert_array_equal(first.components_, plain.components_)
+    np.testing.assert_array_equal(again.components_, plain.components_)
