@@ -112,7 +112,7 @@ def test_ctrl_c_that_is_ignored_stays_ignored_and_own_handlers_hear_of_it():
 def test_two_columns_of_one_name_are_refused(tmp_path):
     tables = pytest.importorskip("altmin.cli.tables")
     (tmp_path / "x.csv").write_text("a,b,a\n1,2,3\n")
-    with pytest.raises(ValueError, match="several columns are called 'a'"):
+    with pytest.raises(ValueError, match='names "a" 2 times'):
         tables.read_table(str(tmp_path / "x.csv"))
 
 
@@ -123,4 +123,4 @@ def test_a_dense_matrix_market_file_is_read(tmp_path):
     buffer = io.BytesIO()
     mmwrite(buffer, X[:4])
     (tmp_path / "x.mtx").write_bytes(buffer.getvalue())
-    np.testing.assert_allclose(tables.read_table(str(tmp_path / "x.mtx"))[0], X[:4])
+    np.testing.assert_allclose(tables.read_table(str(tmp_path / "x.mtx")).X, X[:4])

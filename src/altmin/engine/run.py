@@ -174,7 +174,7 @@ class _Run:
         """The end at max_iter: a fit that hardly moved any more has converged, whatever stopped it."""
         allowed = self.settings.max_iter
         change = self._last_changes()
-        if change <= np.sqrt(np.finfo(self.source.info.dtype).eps):
+        if change <= float(np.sqrt(np.finfo(self.source.info.dtype).eps)):
             return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
         moved = f", and the last ones still changed the factors by {change:.1g}" if change < math.inf else ""
         return Done("max_iter", f"all {allowed} iterations were taken{moved}")

@@ -394,7 +394,7 @@ class AND(ComponentsEstimator):
     def _block_coder(self) -> Callable[[Block], Any]:
         if self.missing != "raise":
             return self._codes_with_holes
-        if self.noise_ == "poisson":
+        if getattr(self, "noise_", "gaussian") == "poisson":
             return self._codes_of_counts
         if self.decoder == "nnls":
             return lambda block: nnls_codes(block.X, self.components_)
