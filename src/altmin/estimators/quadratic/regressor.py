@@ -340,7 +340,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         check_is_fitted(self)
         source = self._open_encoded(X, None, None, reset=False)
-        return map_rows(self._block_values, source, self.n_jobs, limits=self._limits)
+        return map_rows(self._block_values, source, self.n_jobs, power=self._power)
 
     def _block_values(self, block: Block) -> NDArray[Any]:
         return self._model.predict(block.X)
