@@ -173,9 +173,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
     features = [name for name in chosen if name not in noted]
     if not features or table.num_rows == 0:
         raise FileError(f"{path} holds no rows of numbers")
-    X = np.empty((table.num_rows, len(features)))
-    for place, name in enumerate(features):
-        X[:, place] = _as_floats(column[name])
+    X = np.column_stack([_as_floats(column[name]) for name in features])
     notes = list(noted.values())
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
@@ -183,7 +181,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
         )
     ids = [] if wanted.id_column is None else [wanted.id_column]
     aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in [*ids, *noted]}
-    y = _target_values(column[wanted.target]) if wanted.target in column else None
+    y = _target_values(column.get(wanted.target or ""))
     return Frame(X, features if named else None, aside, y, tuple(notes), first_line)
 
 
@@ -221,8 +219,10 @@ def _check_names(path: Path, wanted: Wanted, known: list[str]) -> None:
             raise FileError(f"{path}: {option} names {', '.join(missing)}; the columns are {shown}")
 
 
-def _target_values(column: Any) -> NDArray[Any]:
+def _target_values(column: Any) -> NDArray[Any] | None:
     """The target: numbers, or labels as they stand."""
+    if column is None:
+        return None
     return _as_floats(column) if _is_numeric(column.type) else np.asarray(column.to_pylist(), dtype=object)
 
 
