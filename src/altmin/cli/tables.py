@@ -41,6 +41,11 @@ class Wanted:
     target: str | None = None
     header: bool | None = None
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The column that names the rows, if there is one."""
+        return () if self.id_column is None else (self.id_column,)
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -179,8 +184,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
         notes.append(
             "the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"
         )
-    ids = [] if wanted.id_column is None else [wanted.id_column]
-    aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in [*ids, *noted]}
+    aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
     y = _target_values(column.get(wanted.target or ""))
     return Frame(X, features if named else None, aside, y, tuple(notes), first_line)
 
@@ -210,8 +214,7 @@ def _first_counts(column: Any) -> list[str]:
 
 
 def _check_names(path: Path, wanted: Wanted, known: list[str]) -> None:
-    given = {"--columns": wanted.columns, "--drop": wanted.drop}
-    given["--id-column"] = () if wanted.id_column is None else (wanted.id_column,)
+    given = {"--columns": wanted.columns, "--drop": wanted.drop, "--id-column": wanted.ids}
     for option, names in given.items():
         missing = [name for name in names if name not in known]
         if missing:
