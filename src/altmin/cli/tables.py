@@ -41,6 +41,11 @@ class Wanted:
     target: str | None = None
     header: bool | None = None
 
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The column that names the rows, if there is one."""
+        return () if self.id_column is None else (self.id_column,)
+
 
 @dataclass(frozen=True)
 class Frame:
@@ -165,49 +170,63 @@ def _guess_counters(names: list[str]) -> list[str]:
 
 def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, named: bool) -> Frame:
     """Features, ids, target; and a word on what was recognised."""
-    known = [str(name) for name in table.column_names]
-    for option, given in (("--columns", wanted.columns), ("--drop", wanted.drop)):
-        _check_names(path, option, given, known)
-    if wanted.id_column is not None:
-        _check_names(path, "--id-column", (wanted.id_column,), known)
-    notes: list[str] = []
-    aside = dict.fromkeys([wanted.id_column] if wanted.id_column is not None else [])
-    left = [name for name in known if name not in (*wanted.drop, wanted.target, *aside)]
+    column = dict(zip(map(str, table.column_names), table.columns, strict=True))
+    _check_names(path, wanted, list(column))
+    left = [name for name in column if name not in (*wanted.drop, wanted.target, wanted.id_column)]
     chosen = list(wanted.columns) or left
-    column = dict(zip(known, table.columns, strict=True))
-    for name in _guess_counters(chosen if named and not wanted.columns else []):
-        if _counts(column[name]):
-            aside[name] = None
-            notes.append(f'column "{name}" only counts the rows: set aside (--columns makes it a feature)')
-    for name in [name for name in chosen if name not in aside and not _is_numeric(column[name].type)]:
-        if wanted.columns:
-            raise FileError(f'{path}: --columns names "{name}", which holds text')
-        aside[name] = None
-        notes.append(f'column "{name}" holds text: set aside, and carried into the output')
-    features = [name for name in chosen if name not in aside]
+    noted = _no_features(path, column, chosen, wanted, named)
+    features = [name for name in chosen if name not in noted]
     if not features or table.num_rows == 0:
         raise FileError(f"{path} holds no rows of numbers")
-    X = np.empty((table.num_rows, len(features)))
-    for place, name in enumerate(features):
-        X[:, place] = _as_floats(column[name])
+    X = np.column_stack([_as_floats(column[name]) for name in features])
+    notes = list(noted.values())
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
             "the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"
         )
-    carried = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in aside}
-    frame = Frame(X, features if named else None, carried, None, tuple(notes), first_line)
-    if wanted.target in column:
-        y = column[wanted.target]
-        values = _as_floats(y) if _is_numeric(y.type) else np.asarray(y.to_pylist(), dtype=object)
-        return replace(frame, y=values)
-    return frame
+    aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
+    y = _target_values(column.get(wanted.target or ""))
+    return Frame(X, features if named else None, aside, y, tuple(notes), first_line)
 
 
-def _check_names(path: Path, option: str, names: tuple[str, ...], known: list[str]) -> None:
-    missing = [name for name in names if name not in known]
-    if missing:
-        shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
-        raise FileError(f"{path}: {option} names {', '.join(missing)}; the columns are {shown}")
+def _no_features(
+    path: Path, column: dict[str, Any], chosen: list[str], wanted: Wanted, named: bool
+) -> dict[str, str]:
+    """Columns that only count the rows or hold text, with what to tell of each."""
+    noted = {}
+    for name in _guess_counters(chosen) if named and not wanted.columns else []:
+        if _counts(column[name]):
+            noted[name] = f'column "{name}" only counts the rows: set aside (--columns makes it a feature)'
+    for name in chosen:
+        if name in noted or _is_numeric(column[name].type):
+            continue
+        if wanted.columns:
+            raise FileError(f'{path}: --columns names "{name}", which holds text')
+        noted[name] = f'column "{name}" holds text: set aside, and carried into the output'
+    return noted
+
+
+def _first_counts(column: Any) -> list[str]:
+    """A word on a first column without a name that counts the rows: nobody can tell what it means."""
+    if len(column) < 10 or not _counts(column):
+        return []
+    return ["the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"]
+
+
+def _check_names(path: Path, wanted: Wanted, known: list[str]) -> None:
+    given = {"--columns": wanted.columns, "--drop": wanted.drop, "--id-column": wanted.ids}
+    for option, names in given.items():
+        missing = [name for name in names if name not in known]
+        if missing:
+            shown = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+            raise FileError(f"{path}: {option} names {', '.join(missing)}; the columns are {shown}")
+
+
+def _target_values(column: Any) -> NDArray[Any] | None:
+    """The target: numbers, or labels as they stand."""
+    if column is None:
+        return None
+    return _as_floats(column) if _is_numeric(column.type) else np.asarray(column.to_pylist(), dtype=object)
 
 
 def _as_floats(column: Any) -> NDArray[Any]:

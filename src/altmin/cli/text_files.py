@@ -60,10 +60,7 @@ def read_text(path: Path, header: bool | None, anything: tuple[str, ...]) -> tup
     if comma:
         rows = [[cell.replace(",", ".") for cell in row] for row in rows]
     named = _is_header(rows) if header is None else header
-    names = [cell.strip() for cell in rows[0]] if named else [str(i + 1) for i in range(len(rows[0]))]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise FileError(f'{path}: the header names "{twice}" {names.count(twice)} times; names must differ')
+    names = _names(path, rows[0]) if named else [str(i + 1) for i in range(len(rows[0]))]
     if len(rows) == named:
         raise FileError(f"{path} holds no rows of numbers")
     _check_widths(path, rows, len(names))
@@ -77,6 +74,14 @@ def read_text(path: Path, header: bool | None, anything: tuple[str, ...]) -> tup
     except ArrowInvalid as error:
         raise _explained(path, str(error), names, 1 + named, reading, parsing) from None
     return table, 1 + named, named
+
+
+def _names(path: Path, cells: list[str]) -> list[str]:
+    names = [cell.strip() for cell in cells]
+    for name in names:
+        if names.count(name) > 1:
+            raise FileError(f'{path}: the header names "{name}" {names.count(name)} times; names must differ')
+    return names
 
 
 def _first_lines(path: Path) -> list[str]:
