@@ -279,7 +279,12 @@ class LeastSquares(OnePass):
         """The next ridge, the next rows to leave out, or the ridge that did best on them."""
         if state.stage == "last":
             p = len(self._parameters(state.model))
-            if not self._dense(state) or state.loss < 1e-6 or state.n > _PLENTY * p or state.n < 2 * _FOLDS:
+            if (
+                not (self.linear and self._dense(state))
+                or state.loss < 1e-6
+                or state.n > _PLENTY * p
+                or state.n < 2 * _FOLDS
+            ):
                 return replace(state, phase="done")
             before = (state.model, state.signs, state.loss)
             state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=before)
