@@ -37,7 +37,7 @@ ESTIMATORS = [
     OnlineDictionaryLearning(max_iter=15),
     FactorizationMachineRegressor(2, max_iter=20, random_state=0),
     FactorizationMachineClassifier(2, max_iter=10, random_state=0),
-    RankOneSensing(2, max_iter=300, random_state=0),
+    RankOneSensing(2, max_iter=20, random_state=0),
     PhaseRetrieval(max_iter=50, random_state=0),
 ]
 

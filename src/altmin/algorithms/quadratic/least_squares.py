@@ -205,7 +205,7 @@ class LeastSquares(OnePass):
             curvature, slope = stats["JJ"] + np.diag(penalty), slope - penalty * self._parameters(state.trial)
             if not first:
                 good = (state.objective - objective) * n > 0.5 * state.fall
-                mu = max(mu / 10, 1e-12) if good else mu
+                mu = max(mu / 10, 1e-9) if good else mu
         else:
             scale = state.scale if state.scale is not None else _scales(self, state, stats)
             state, slope, mu = replace(state, scale=scale), slope * scale, 1.0
