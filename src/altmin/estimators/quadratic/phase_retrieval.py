@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
-from altmin.engine.checks import Range
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
@@ -142,7 +141,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
-    _limits: ClassVar[Range | None] = (1e-75, 1e75)  # the start looks at fourth powers
+    _power: ClassVar[int] = 4  # the start looks at fourth powers
 
     batch_size: Literal["auto"] | Count = "auto"
     polish: bool = True
@@ -231,7 +230,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         def values(block: Block) -> NDArray[Any]:
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
-        return map_rows(values, source, self.n_jobs, limits=self._limits)
+        return map_rows(values, source, self.n_jobs, power=self._power)
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
@@ -286,7 +285,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             raise ValueError("X: the rows of fit were complex and these are real, or the other way round")
         return source
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         loss = mean_square_left(source, self._block_values, centred=False)
         found = SensingEvidence(n_rows=float(source.n_rows), loss=loss, **self._facts)
         if not full:
