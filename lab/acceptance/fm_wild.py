@@ -131,7 +131,7 @@ def information_limit() -> Iterator[Figure]:
 
 @promise
 def error_falls_with_rows() -> Iterator[Figure]:
-    """d = 6, k = 2, noise .3: error times sqrt(n) stays where it is from 1e4 to 1e6 rows."""
+    """D = 6, k = 2, noise .3: error times sqrt(n) stays where it is from 1e4 to 1e6 rows."""
     scaled = []
     for n in (10_000, 100_000, 1_000_000):
         errors = []
