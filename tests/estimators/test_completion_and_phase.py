@@ -116,5 +116,5 @@ def test_intensities_below_zero_on_average_are_refused():
 
 def test_signal_scale_carries_over():
     s, X, y = problem(1, 10, 100, False)
-    for scale in (1e-70, 1e70):
+    for scale in (1e-35, 1e35):
         assert distance(PhaseRetrieval(random_state=0).fit(X, y * scale**2).signal_ / scale, s) < 1e-8

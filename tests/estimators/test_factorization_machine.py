@@ -31,10 +31,10 @@ def test_attributes_speak_of_the_users_columns(problem):
 
 
 def test_target_scale_carries_over(problem):
-    plain, scaled = model().fit(problem.X, problem.y), model().fit(problem.X, 1e150 * problem.y)
-    np.testing.assert_allclose(scaled.predict(problem.X), 1e150 * plain.predict(problem.X), rtol=1e-6)
-    tiny = model().fit(1e-150 * problem.X, problem.y)
-    np.testing.assert_allclose(tiny.predict(1e-150 * problem.X), plain.predict(problem.X), rtol=1e-6)
+    plain, scaled = model().fit(problem.X, problem.y), model().fit(problem.X, 1e145 * problem.y)
+    np.testing.assert_allclose(scaled.predict(problem.X), 1e145 * plain.predict(problem.X), rtol=1e-6)
+    tiny = model().fit(1e-145 * problem.X, problem.y)
+    np.testing.assert_allclose(tiny.predict(1e-145 * problem.X), plain.predict(problem.X), rtol=1e-6)
 
 
 def test_sparse_equals_dense(problem):

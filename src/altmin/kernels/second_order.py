@@ -29,7 +29,7 @@ def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArr
         Predicted.
     """
     diagonal = np.diag(JJ)
-    floor = 1e-12 * max(float(diagonal.max(initial=0.0)), 1e-300)
+    floor = 1e-9 * max(float(diagonal.max(initial=0.0)), 1e-300)
     damped = JJ + np.diag(mu * np.maximum(diagonal, floor) + floor)
     step = sla.cho_solve(sla.cho_factor(damped, check_finite=False), Jr, check_finite=False)
     return step, float(2 * step @ Jr - step @ JJ @ step)

@@ -205,7 +205,7 @@ class LeastSquares(OnePass):
             curvature, slope = stats["JJ"] + np.diag(penalty), slope - penalty * self._parameters(state.trial)
             if not first:
                 good = (state.objective - objective) * n > 0.5 * state.fall
-                mu = max(mu / 10, 1e-12) if good else mu
+                mu = max(mu / 10, 1e-9) if good else mu
         else:
             scale = state.scale if state.scale is not None else _scales(self, state, stats)
             state, slope, mu = replace(state, scale=scale), slope * scale, 1.0
@@ -279,7 +279,12 @@ class LeastSquares(OnePass):
         """The next ridge, the next rows to leave out, or the ridge that did best on them."""
         if state.stage == "last":
             p = len(self._parameters(state.model))
-            if not self._dense(state) or state.loss < 1e-6 or state.n > _PLENTY * p or state.n < 2 * _FOLDS:
+            if (
+                not (self.linear and self._dense(state))
+                or state.loss < 1e-6
+                or state.n > _PLENTY * p
+                or state.n < 2 * _FOLDS
+            ):
                 return replace(state, phase="done")
             before = (state.model, state.signs, state.loss)
             state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=before)

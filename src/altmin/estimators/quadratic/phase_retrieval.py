@@ -28,18 +28,30 @@ from altmin.kernels.diffraction import Diffraction
 
 
 class CodedDiffraction:
-    """Designs of coded diffraction: the Fourier transform of the signal behind each of several masks.
+    r"""Designs of coded diffraction: the Fourier transform of the signal behind each of several masks.
+
+    .. math:: y_l = |F (m_l \odot s)|^2, \qquad l = 1, \dots, L
 
     Parameters
     ----------
     masks : array-like of shape (n_masks, *shape)
         What the signal, of the given shape, is multiplied with before each measurement.
 
+    Attributes
+    ----------
+    masks : ndarray of shape (n_masks, *shape)
+        The masks.
+
     Notes
     -----
     **Guarantee.** That of the fit it is given to; three random masks leave only the global phase open.
 
     **Cost.** A product takes one fast Fourier transform for each mask; no matrix is formed.
+
+    References
+    ----------
+    E. J. Candes, X. Li and M. Soltanolkotabi, Phase retrieval from coded diffraction patterns, Applied and
+    Computational Harmonic Analysis 2015.
 
     Examples
     --------

@@ -22,13 +22,13 @@ class Reservoir:
     weight: Any
     n_seen: int
     seed: int
-    size: int = ROWS
+    size: int
 
     @classmethod
-    def of(cls, rows: Any, seed: int, size: int = ROWS) -> Reservoir:
+    def of(cls, rows: Any, seed: int, size: int | None = None) -> Reservoir:
         """The first rows."""
         weight = None if rows.weight is None else rows.weight[:0]
-        return cls(rows.X[:0], rows.y[:0], weight, 0, seed, size).more(rows)
+        return cls(rows.X[:0], rows.y[:0], weight, 0, seed, ROWS if size is None else size).more(rows)
 
     def more(self, rows: Any) -> Reservoir:
         """With more rows: those that were drawn replace others at random (reservoir sampling)."""
