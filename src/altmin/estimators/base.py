@@ -31,7 +31,7 @@ from altmin.engine import (
     open_source,
     run,
 )
-from altmin.engine.checks import Range, check_given, naming
+from altmin.engine.checks import check_given, naming
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
@@ -74,7 +74,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
 
     _min_samples: ClassVar[int] = 1
     _assumptions: ClassVar[tuple[str, ...]] = ()  # that guarantee() may be told of
-    _limits: ClassVar[Range | None] = (0.0, np.inf)  # magnitudes beyond those whose squares are numbers
+    _power: ClassVar[int] = 2  # of the values, sums of which a fit forms: bounds their magnitude
     _retired: ClassVar[tuple[str, ...]] = ()  # parameters that files of earlier versions may still name
     _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
@@ -152,11 +152,11 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         """Run the algorithm with this estimator's settings (``changes`` override them)."""
         settings = {
             "max_iter": self.max_iter,
-            "tol": self.tol,
+            "tol": 0.0 if getattr(algorithm, "stops_itself", False) else self.tol,
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
-            "limits": self._limits,
+            "power": self._power,
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
@@ -234,7 +234,7 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._limits)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._power)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

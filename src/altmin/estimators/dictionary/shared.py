@@ -14,7 +14,6 @@ from sklearn.base import clone
 
 from altmin.contract import Block
 from altmin.engine import Source
-from altmin.engine.checks import Range
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.parameters import Count
 from altmin.guarantees.contract import judge
@@ -35,7 +34,7 @@ _LOOK_ROWS = 20_000  # of a report
 class DictionaryEstimator(ComponentsEstimator):
     """A dictionary with linear codes: thresholds on ``X @ pinv(components_)``, or a pursuit."""
 
-    _limits: ClassVar[Range | None] = None  # the algorithms bring the data to unit scale first
+    _power: ClassVar[int] = 1  # the algorithms bring the data to unit scale first
     _shared_attributes: ClassVar[tuple[str, ...]] = (
         "component_scales_",
         "intercept_",

@@ -221,7 +221,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         """
         check_is_fitted(self)
         source = self._open(X, reset=False).require_replayable("decision_function")
-        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, limits=self._limits))
+        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, power=self._power))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

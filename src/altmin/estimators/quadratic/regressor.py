@@ -240,18 +240,18 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _go_on(self, algorithm: Any, source: AnySource, state: Any) -> Result:
         return self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
 
+    @property
+    def _asks_for_stream_steps(self) -> bool:
+        printed = self.moments == "gaussian" and self.whiten is False
+        return self.batch_size != "auto" or self.step != "auto" or printed
+
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
         info = source.info
         rows = auto_batch(info, self.rank) if self.batch_size == "auto" else int(self.batch_size)
         total = None if once else info.n_rows
         if total is not None and self.batch_size == "auto" and total < 10 * rows:
             rows = 0
-        own = (
-            self.batch_size != "auto"
-            or self.step != "auto"
-            or (self.moments == "gaussian" and not self.whiten)
-        )
-        finished = not once and not own and reads_again(source)
+        finished = not once and not self._asks_for_stream_steps and reads_again(source)
         return (LeastSquares if finished else OnePass)(
             rank=self.rank,
             batch_size=0 if finished else rows,
@@ -340,7 +340,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         check_is_fitted(self)
         source = self._open_encoded(X, None, None, reset=False)
-        return map_rows(self._block_values, source, self.n_jobs, limits=self._limits)
+        return map_rows(self._block_values, source, self.n_jobs, power=self._power)
 
     def _block_values(self, block: Block) -> NDArray[Any]:
         return self._model.predict(block.X)

@@ -192,7 +192,7 @@ class RankOneSensing(RegressorMixin, Estimator):
             raise ValueError(f"X: this model was fitted on {needed}, and predicts from the same")
         if is_pair(X):
             pair = self._open_pair(X, None, None, reset=False)
-            return map_rows(self._block_values, pair, self.n_jobs, limits=self._limits)
+            return map_rows(self._block_values, pair, self.n_jobs, power=self._power)
         return self._map_rows(self._block_values, X)
 
     def matrix(self) -> NDArray[Any]:
