@@ -213,7 +213,7 @@ def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ..
         verdict = least([general, *own.values()])
         against = [words for words, allows in own.items() if allows == verdict != "recovered"]
         if verdict == general != "recovered":
-            against += [row.name for row in of_all if allowed(row) == general]
+            against += [f"'{row.name}' fails" for row in of_all if allowed(row) == general]
         if verdict == complete != "recovered":
             against.append("tests are missing at this effort")
         numbers = (float(table.error[number]), float(table.bound[number]), int(table.samples[number]))

@@ -58,7 +58,7 @@ def text_lines(row: Any) -> str:
 def text_page(report: Any) -> str:
     """The report for a terminal of 80 columns: the claim, the factors, what decides, what to do."""
     lines = [f"guarantee: {report.verdict} ({report.effort} effort{_error(report)})"]
-    lines += [part for text in (report.claim, *_assumed(report)) for part in _wrapped(text, "  ")]
+    lines += [part for text in _claimed(report) for part in _wrapped(text, "  ")]
     if report.factors:
         head = f"{'factor':>8}  {'verdict':<13}{'error':>9}{'at most':>9}{'samples':>9}  against"
         lines += [head, *(_factor_line(factor) for factor in report.factors)]
@@ -78,8 +78,7 @@ def rich_table(report: Any) -> Any:
 
     colour, sign, words = _verdict(report)
     head = Text(f"{sign} {report.verdict} ({report.effort} effort{_error(report)})", style=f"bold {colour}")
-    parts: list[Any] = [head, Text(report.claim or words)]
-    parts += [Text(text, style="dim") for text in _assumed(report)]
+    parts: list[Any] = [head, Text(words), *(Text(text, style="dim") for text in _claimed(report))]
     if report.factors:
         parts.append(_rich_factors(report.factors, Table, Text))
     table = Table(box=None, pad_edge=False)
@@ -114,7 +113,7 @@ def html_page(report: Any) -> str:
     decisive = [row for row in report.conditions if row.decisive]
     others = [row for row in report.conditions if not row.decisive]
     about = f"{report.effort} effort{_error(report)}"
-    claim = "".join(f"<p>{html.escape(text)}</p>" for text in (report.claim, *_assumed(report)) if text)
+    claim = "".join(f"<p>{html.escape(text)}</p>" for text in _claimed(report))
     advice = f"<p><b>What to do next:</b> {html.escape(report.advice)}</p>" if report.advice else ""
     return (
         f"<div class='altmin-guarantee'>{_STYLE}"
@@ -191,8 +190,10 @@ def _verdict(report: Any) -> tuple[str, str, str]:
     return _VERDICTS.get(report.verdict, _VERDICTS["unknown"])  # files of version 0.1 have other words
 
 
-def _assumed(report: Any) -> list[str]:
-    return [f"Assumed: {text}" for text in report.assumptions]
+def _claimed(report: Any) -> list[str]:
+    """The claim, whether or not the verdict bears it out, and what it assumes."""
+    claim = [f"The claim: {report.claim}"] if report.claim else []
+    return claim + [f"It assumes: {text}" for text in report.assumptions]
 
 
 def _factor_line(factor: Any) -> str:
