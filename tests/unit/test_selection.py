@@ -126,3 +126,15 @@ def test_errors_name_what_is_wrong(change, message):
         select_n_components(**arguments)
     with pytest.raises(ValueError, match="n_resamples=1"):
         bootstrap_components(AND(2), np.ones((20, 5)), n_resamples=1)
+
+
+def test_counts_say_how_many_components_by_what_was_held_out():
+    rng = np.random.default_rng(3)
+    A = rng.dirichlet(np.full(60, 0.1), 4)
+    X = rng.poisson(rng.dirichlet(np.full(4, 0.3), 120) @ A * 1500).astype(float)
+    result = select_n_components(AND(2), X, [2, 3, 4, 5], n_splits=1)
+    assert result.n_components == 4
+    assert all(np.isfinite(row["held_out"]) for row in result.curve)
+    few = rng.poisson(rng.dirichlet(np.full(4, 0.3), 40) @ A * 12).astype(float)
+    weak = select_n_components(AND(2, noise="poisson"), few, [2, 3, 4, 5], n_splits=1)
+    assert weak.confidence == "low" and "cannot tell" in weak.reason

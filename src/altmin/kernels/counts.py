@@ -113,7 +113,7 @@ def ratios(X: Any, Z: NDArray[Any], A: NDArray[Any]) -> tuple[Any, NDArray[Any]]
     divergence : ndarray of shape (n,)
         Sum over the row of x log(x / p) - x + p, with p = Z A.
     """
-    tiny = np.finfo(np.float64).tiny
+    tiny = 1e-100  # far below any expected count, far above overflow of the ratios
     if sp.issparse(X):
         values, P = X.data.astype(np.float64), np.empty(len(X.data))
         expected_at(X.indptr, X.indices, Z, np.ascontiguousarray(A.T), P)

@@ -250,7 +250,7 @@ class Complete:
         if state.centre is None and (self.intercept or unseen):
             return replace(state, centre=state.frame.full(mean))  # and once more around it
         if state.centre is not None and np.trace(moments) < 1e-24 * float(state.centre @ state.centre):
-            raise ValueError("the samples are all the same: they span no dictionary")
+            raise ValueError("X: the samples are all the same: they span no dictionary")
         frame = whitening(moments, self.n_components, state.frame.axes, stats["energy"] / state.n_rows)
         state = replace(state, frame=frame)
         if self.start is not None:
