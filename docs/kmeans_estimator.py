@@ -9,9 +9,8 @@ from scipy.spatial.distance import cdist, pdist
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count
 from altmin.estimators.sklearn_bridge import fit_context
-from altmin.guarantees.contract import Family, Rule, judge
+from altmin.guarantees.contract import Family, Rule, judge, whole
 from altmin.guarantees.refits import on_halves
-from altmin.guarantees.report import check
 
 
 # begin guarantee
@@ -23,23 +22,27 @@ class Clusters:
     moved: float | None = None  # from a centre to the nearest one of a fit on half of the samples
 
 
-def conditions(found):
+def tests(found):
     """Each number held against its bound."""
-    yield check(
-        "clusters are apart", "d / s", "evidence", found.separation, at_least=4.0, id="apart",
+    yield whole(
+        "clusters are apart", "d / s", found.separation, at_least=4.0, id="apart", otherwise="contradicted",
         meaning="Centres nearer than four spreads may share a cluster.",
     )  # fmt: skip
-    yield check(
-        "halves agree", "m / s", "evidence", found.moved, at_most=0.5, id="halves",
+    yield whole(
+        "halves agree", "m / s", found.moved, at_most=0.5, id="halves",
         meaning="Centres that fits on both halves of the samples find again do not depend on chance.",
+    )  # fmt: skip
+    yield whole(
+        "no other centres explain the samples", "proof", None, id="proof", otherwise="plausible",
+        meaning="No theorem says that k-means finds the true centres.",
     )  # fmt: skip
 
 
 CLUSTERS = Family(
-    claim="the centres of the clusters",
-    conditions=conditions,
-    rules=lambda found: [Rule("plausible", "stable", ("apart", "halves"))],
-    error=lambda found, rule: found.moved,
+    claim=lambda found: "These are the centres of the clusters.",
+    tests=tests,
+    rule=lambda found: Rule("stable", ("apart", "halves", "proof")),
+    error=lambda found: found.moved,
     advice={"apart": "a smaller n_clusters", "halves": "more samples, or a larger n_init"},
 )
 
@@ -71,7 +74,7 @@ class ClusterCentres(Estimator):
     def _evidence(self):
         return Clusters(pdist(self.cluster_centers_).min() / self.spread_)
 
-    def _judge(self, source, *, full):
+    def _judge(self, source, *, full, assume=None):
         """What ``guarantee(X)`` asks for: one more look at these rows or, for 'full', two more fits."""
 
         def moved(half):

@@ -46,7 +46,7 @@ def mostly_said():
 
 @promise
 def other_models():
-    """Pure noise and data of another model never get better than 'not supported'."""
+    """Pure noise and data of another model are never called plausible, let alone recovered."""
     rows = results()
     for family in (*CLAIMING, "approximate"):
         counts = tally(rows, family)

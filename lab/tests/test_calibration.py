@@ -32,7 +32,7 @@ def test_a_claim_is_false_above_its_tolerance_and_no_estimate_excuses_a_tenth(er
 
 def test_other_models_must_not_be_plausible():
     assert too_green(row(1.0, "plausible", "other"), "full")
-    assert not too_green(row(1.0, "not supported", "noise"), "full")
+    assert not too_green(row(1.0, "unknown", "noise"), "full")
     assert not too_green(row(1.0, "plausible", "noisy"), "full")
 
 

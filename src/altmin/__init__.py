@@ -23,6 +23,7 @@ _HOMES = {
     "OnlineDictionaryLearning": "altmin.estimators.dictionary.online",
     "OrthogonalDictionaryLearning": "altmin.estimators.dictionary.orthogonal",
     "peel_dictionary": "altmin.algorithms.overcomplete.peel_dictionary",
+    "CodedDiffraction": "altmin.estimators.quadratic.phase_retrieval",
     "PhaseRetrieval": "altmin.estimators.quadratic.phase_retrieval",
     "polar": "altmin.kernels.polar",
     "RankOneSensing": "altmin.estimators.quadratic.sensing",
@@ -72,6 +73,7 @@ if TYPE_CHECKING:  # the same names once more; a test compares the two
     from altmin.estimators.quadratic.matrix_completion import (
         InductiveMatrixCompletion as InductiveMatrixCompletion,
     )
+    from altmin.estimators.quadratic.phase_retrieval import CodedDiffraction as CodedDiffraction
     from altmin.estimators.quadratic.phase_retrieval import PhaseRetrieval as PhaseRetrieval
     from altmin.estimators.quadratic.regressor import (
         FactorizationMachineRegressor as FactorizationMachineRegressor,

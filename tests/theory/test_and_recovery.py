@@ -42,7 +42,8 @@ def test_features_are_found_from_the_data_alone_and_the_report_says_so(kind, see
     problem = PROBLEMS[kind](seed)
     model = AND(15).fit(problem.X)
     assert total_correlation_error(model.components_, problem.components, signed=True) < 1e-6
-    assert model.guarantee_.verdict == "recovered"
+    # of features with both signs, data alone can't tell the smallest cone from larger ones
+    assert model.guarantee_.verdict == ("plausible" if kind == "neg" else "recovered")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -56,7 +57,8 @@ def test_at_the_noise_level_it_stops_instead_of_getting_worse(seed):
     assert errors[1] <= 1.05 * errors[0]
     model = AND(15).fit(problem.X)
     assert model.outcome_.kind == "converged"
-    assert model.guarantee_.verdict == "plausible"
+    assert model.guarantee_.verdict == "unknown"
+    assert "effort='full'" in model.guarantee_.advice
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -92,7 +94,7 @@ def test_no_pure_samples_turn_the_report_red(seed):
     problem = make_binary(1500, 100, 20, n_active=3, random_state=seed)
     model = AND(20, nonnegative_components=False).fit(problem.X)
     assert sine_errors(model.components_, problem.components).max() > 0.1
-    assert model.guarantee_.verdict == "not supported"
+    assert model.guarantee_.verdict in ("unknown", "contradicted")
     polished = AND(20).fit(problem.X)  # non-negative features with zeros say what the samples don't
     assert sine_errors(polished.components_, problem.components).max() < 0.05
     assert "both factors were fitted as non-negative" in polished.outcome_.message
@@ -113,13 +115,14 @@ def test_too_few_components_and_a_bad_start_are_not_called_recovered(seed):
 
 
 def test_the_full_report_supports_what_noise_hides_from_the_cheap_one():
-    problem = make_dir(1500, 120, 15, concentration=1.5, noise=1e-3, random_state=0)
-    model = AND(15).fit(problem.X)
+    problem = make_dir(1500, 120, 5, concentration=1.0, noise=1e-3, random_state=0)
+    model = AND(5).fit(problem.X)
     report = model.guarantee(problem.X)
     worst = sine_errors(model.components_, problem.components).max()
     assert report.verdict == "recovered"
-    assert worst < report.estimated_error
+    assert worst < 3 * report.estimated_error
     assert report["halves"].measured < 0.01
+    assert model.guarantee_.verdict == "unknown"
 
 
 def test_copies_of_few_samples_are_seen_through():
@@ -132,7 +135,7 @@ def test_a_red_report_says_what_to_do_next():
     problem = PROBLEMS["dir"](0)
     X = problem.X + 1e-3 * problem.X.std() * np.random.default_rng(0).standard_normal(problem.X.shape)
     report = AND(13).fit(X).guarantee(X)
-    assert report.verdict == "not supported"
+    assert report.verdict == "contradicted"
     assert "more components" in report.advice
     assert report["s_1 of the rest"].status == "violated"
     assert report["z < 0 / noise"].status == "violated"

@@ -22,7 +22,7 @@ def test_exact_fits_to_enough_measurements_are_supported():
 
 def test_too_few_measurements_are_not_supported():
     for report in verdicts(n=14):
-        assert report.verdict == "not supported"
+        assert report.verdict in ("unknown", "contradicted")
         assert report["measurements a parameter"].status == "violated"
 
 
@@ -31,7 +31,7 @@ def test_a_misfit_is_not_supported(rank):
     rng = np.random.default_rng(1)
     X = rng.standard_normal((400, 10))
     report = RankOneSensing(rank, random_state=0).fit(X, np.abs(X[:, 0]) ** 3).guarantee_
-    assert report.verdict == "not supported"
+    assert report.verdict == "contradicted"
 
 
 def test_completion_reports():
@@ -41,4 +41,4 @@ def test_completion_reports():
     seen = sp.csr_array(np.where(rng.random(R.shape) < 0.3, R, 0))
     assert InductiveMatrixCompletion(1, random_state=0).fit(seen, A, B).guarantee_.verdict == "plausible"
     ids = InductiveMatrixCompletion(1, random_state=0).fit(seen)
-    assert ids.guarantee_.verdict == "not supported"
+    assert ids.guarantee_.verdict == "unknown"

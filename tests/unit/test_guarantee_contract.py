@@ -1,64 +1,78 @@
-"""The guarantee's contract: rules speak of ids, one function turns them into a report."""
+"""The guarantee's contract: tests have ids, no test outvotes another, one function makes the report."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from altmin.guarantees import check
-from altmin.guarantees.contract import Family, Rule, judge
-
-GOOD = {"a": 1.0, "b": 1.0}
+from altmin.guarantees.contract import Family, Rule, Table, each, judge, whole
 
 
-def conditions(evidence):
-    return [
-        check(f"about {name}", f"sym {name}", "evidence", value, at_most=2.0, meaning="m", id=name)
-        for name, value in evidence.items()
-    ]
+def make(evidence):
+    found = [
+        each("about a", "sym a", np.array(evidence["a"]), at_most=2.0, against="a fails", meaning="m", id="a",
+             otherwise="contradicted"),
+        whole("about b", "sym b", evidence["b"], at_most=2.0, meaning="m", id="b"),
+        whole("nothing is missing", "c", evidence["c"], at_most=2.0, meaning="m", id="c", everywhere=False,
+              otherwise="plausible"),
+        whole("for information", "d", 9.0, at_most=2.0, meaning="m", id="d"),
+    ]  # fmt: skip
+    return [test for test in found if test.row.id not in evidence.get("without", ())]
 
 
 FAMILY = Family(
-    claim="everything",
-    conditions=conditions,
-    rules=lambda e: [
-        Rule("recovered", "strict", ("a", "b")),
-        Rule("plausible", "weak", ("a",), {"b": 5.0}),
-    ],
-    error=lambda e, rule: None if rule is None else 0.1,
-    advice={"a": "do a", "b": "do b"},
+    claim=lambda e: "Everything.",
+    tests=make,
+    rule=lambda e: Rule("all", ("a", "b", "c")),
+    error=lambda e: 0.1,
+    advice={"a": "do a", "b": "do b", "c": "do c"},
     closer="look closer",
+    table=lambda e: Table(np.full(2, 0.1), np.full(2, 0.2), np.array([5, 6])),
 )
+GOOD = {"a": [1.0, 1.0], "b": 1.0, "c": 1.0}
 
 
 @pytest.mark.parametrize(
-    ("evidence", "verdict", "advice"),
+    ("changes", "verdict", "factors", "advice"),
     [
-        (GOOD, "recovered", ""),
-        ({"a": 1.0, "b": 4.0}, "plausible", "do b; look closer"),
-        ({"a": 1.0, "b": 6.0}, "not supported", "do b; look closer"),
-        ({"a": 3.0, "b": 1.0}, "not supported", "do a; look closer"),
-        ({"a": 1.0, "b": None}, "not supported", "do b; look closer"),
-        ({"a": 1.0}, "plausible", "look closer"),
+        ({}, "recovered", ("recovered", "recovered"), ""),
+        ({"a": [1.0, 3.0]}, "contradicted", ("recovered", "contradicted"), "do a; look closer"),
+        ({"a": [np.nan, 1.0]}, "unknown", ("unknown", "recovered"), "do a; look closer"),
+        ({"b": 3.0}, "unknown", ("unknown", "unknown"), "do b; look closer"),
+        ({"b": None}, "unknown", ("unknown", "unknown"), "do b; look closer"),
+        ({"c": 3.0}, "plausible", ("recovered", "recovered"), "do c; look closer"),
+        (
+            {"c": 3.0, "a": [3.0, 1.0]},
+            "contradicted",
+            ("contradicted", "recovered"),
+            "do a; do c; look closer",
+        ),
+        ({"without": ("b",)}, "unknown", ("unknown", "unknown"), "look closer"),
     ],
 )
-def test_the_first_rule_that_holds_gives_the_verdict(evidence, verdict, advice):
-    report = judge(FAMILY, evidence)
-    assert (report.verdict, report.advice, report.claim) == (verdict, advice, "everything")
-    assert report.estimated_error == (None if verdict == "not supported" else 0.1)
+def test_the_whole_is_the_least_of_its_factors_and_tests(changes, verdict, factors, advice):
+    report = judge(FAMILY, {**GOOD, **changes})
+    assert report.verdict == verdict
+    assert tuple(factor.verdict for factor in report.factors) == factors
+    assert (report.advice, report.claim) == (advice, "Everything.")
+    assert [factor.samples for factor in report.factors] == [5, 6]
 
 
 def test_what_a_rule_needs_is_decisive_and_nothing_else():
-    report = judge(FAMILY, {**GOOD, "c": 9.0})
-    assert [row.id for row in report.decisive] == ["a", "b"]
-    assert [row.id for row in report.violated] == ["c"]
-    assert report["c"] is report["sym c"] is report["about c"]
+    report = judge(FAMILY, GOOD)
+    assert [row.id for row in report.decisive] == ["a", "b", "c"]
+    assert [row.id for row in report.violated] == ["d"]
+    assert report["a"] is report["sym a"] is report["about a"]
 
 
-def test_full_effort_isn_t_told_to_look_closer():
-    assert judge(FAMILY, {"a": 1.0, "b": 4.0}, effort="full").advice == "do b"
+def test_a_factor_says_what_stands_against_it():
+    report = judge(FAMILY, {**GOOD, "a": [1.0, 3.0]}, effort="full")
+    assert [factor.against for factor in report.factors] == ["", "a fails"]
+    assert report["a"].measured == 3.0  # that of the worst factor
+    assert report.advice == "do a"  # full effort isn't told to look closer
 
 
 def test_ids_are_unique():
-    twice = replace(FAMILY, conditions=lambda e: [*conditions(e), *conditions(e)])
+    twice = replace(FAMILY, tests=lambda e: [*make(e), *make(e)])
     with pytest.raises(ValueError, match="share an id"):
         judge(twice, GOOD)

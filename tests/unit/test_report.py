@@ -52,7 +52,7 @@ def test_what_decides_comes_first_and_the_rest_is_folded():
         row(1.0, at_most=2.0),
         check("decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True),
     )
-    report = GuaranteeReport("not supported", rows, advice="try <more>")
+    report = GuaranteeReport("contradicted", rows, advice="try <more>")
     page = report._repr_html_()
     assert page.index("decides") < page.index("<details>") < page.index("span &lt;b&gt;")
     assert "What to do next:</b> try &lt;more&gt;" in page

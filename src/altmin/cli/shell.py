@@ -34,9 +34,18 @@ def run(app: typer.Typer, name: str, debug: Callable[[], bool]) -> None:
     except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except Exception as error:
+        if _interrupted(error):
+            sys.exit(130)
         told = getattr(error, "format_message", None)  # click's own errors: wrong usage
         if debug() and told is None:
             raise
         text = told() if told else str(error) or type(error).__name__
         typer.secho(f"{name}: {text}", fg="red", err=True)
         sys.exit(2 if told else 1)
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is behind an error: an import that it breaks off may raise something else."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None

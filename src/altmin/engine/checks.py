@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,22 +18,16 @@ from numpy.typing import NDArray
 from altmin.contract import Block
 from altmin.io.sparse_structure import check_structure
 
-Range: TypeAlias = tuple[float, float]
-"""Smallest and largest magnitude that an algorithm can work with."""
-
-# By the size of a float: many squares can be added without leaving the range of normal numbers.
-_SQUARES: dict[int, Range] = {4: (1e-15, 1e15), 8: (1e-152, 1e151)}
+# Magnitudes, by the size of a float: many squares can be added without leaving the range of normal numbers.
+_SQUARES = {4: (1e-15, 1e15), 8: (1e-152, 1e152)}
 
 
-def working_range(dtype: np.dtype[Any], limits: Range | None) -> Range:
-    """Magnitudes whose squares are normal numbers, within the limits of an algorithm.
-
-    None stands for an algorithm that brings the data to unit scale: only their sums must be numbers.
-    """
-    if limits is None:
+def working_range(dtype: np.dtype[Any], power: int) -> tuple[float, float]:
+    """Magnitudes whose powers can be summed up; the first power of a small number is never too small."""
+    if power == 1:
         return 0.0, float(np.finfo(dtype).max) / 1e6
     low, high = _SQUARES[dtype.itemsize]
-    return max(low, limits[0]), min(high, limits[1])
+    return low ** (2 / power), high ** (2 / power)
 
 
 class SourceError(ValueError):
@@ -148,15 +142,15 @@ def check_finite(block: Block, holes: bool = False) -> None:
         )
 
 
-def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
+def largest_values(block: Block, power: int) -> NDArray[np.float64]:
     """Bounds from below for the largest magnitudes of X and y; what is too large is refused.
 
     Parameters
     ----------
     block : Block
         Finite rows.
-    limits : (float, float) or None
-        Of the algorithm; None: it works at nearly any scale.
+    power : int
+        Sums of which power the algorithm forms.
 
     Returns
     -------
@@ -169,7 +163,7 @@ def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
         values: Any = None if part is None else part.data if sp.issparse(part) else part
         if values is None or values.dtype.kind != "f" or not values.size:
             continue
-        low, high = working_range(values.dtype, limits)
+        low, high = working_range(values.dtype, power if name == "X" else min(power, 2))
         flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
             rms = float(np.sqrt(np.dot(flat, flat) / flat.size))
@@ -185,13 +179,13 @@ def largest_values(block: Block, limits: Range | None) -> NDArray[np.float64]:
     return found
 
 
-def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], limits: Range | None) -> None:
+def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], power: int) -> None:
     """Refuse data all of whose values are too small."""
-    low, _ = working_range(dtype, limits)
-    for name, value in zip(("X", "y"), largest, strict=True):
+    for name, value, highest in zip(("X", "y"), largest, (power, min(power, 2)), strict=True):
+        low, _ = working_range(dtype, highest)
         if 0 < value < low:
             raise SourceError(
-                f"{name}: the largest magnitude is {value:.3g}; squares of values below {low:.0e} vanish in "
+                f"{name}: the largest magnitude is {value:.3g}; powers of values below {low:.0e} vanish in "
                 f"{dtype}. Multiply {name} by a power of two such as 2.**{-int(np.log2(value))} before fit"
             )
 

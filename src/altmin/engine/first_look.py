@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Algorithm, Block, Max, Round, State, Stats
-from altmin.engine.checks import Range, check_finite, check_smallest, largest_values
+from altmin.engine.checks import check_finite, check_smallest, largest_values
 from altmin.kernels.digests import digest_rows
 
 
@@ -21,14 +21,14 @@ class FirstLook:
     ----------
     digesting : bool
         Whether their digest is wanted: a checkpoint will need it.
-    limits : (float, float) or None
-        Magnitudes with which the algorithm can work; None: nearly all.
+    power : int
+        Sums of which power of the values the algorithm forms: values outside of its range are refused.
     checked : int
         Rows before this number have been looked at.
     """
 
     digesting: bool = False
-    limits: Range | None = None
+    power: int = 1
     checked: int = 0
 
     def map(
@@ -55,7 +55,7 @@ class FirstLook:
         sample = block.ids is not None
         if block.X is not None and (sample or block.start + block.n_rows > self.checked):
             check_finite(block, step.holes)
-            largest = largest_values(block, self.limits)
+            largest = largest_values(block, self.power)
             if self.digesting and not sample:
                 digest = self._digest(block)
         result = step.map(algorithm, state, block)
@@ -64,7 +64,7 @@ class FirstLook:
 
     def check_largest(self, largest: NDArray[np.float64], dtype: np.dtype[Any]) -> None:
         """Refuse data that are too small as a whole, before anything is made of their sums."""
-        check_smallest(largest, dtype, self.limits)
+        check_smallest(largest, dtype, self.power)
 
     def _digest(self, block: Block) -> Any:
         first = max(self.checked - block.start, 0)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
-from altmin.engine.checks import Range, check_finite, largest_values
+from altmin.engine.checks import check_finite, largest_values
 from altmin.engine.dask_source import collect_dask, map_dask
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
@@ -25,7 +25,7 @@ def map_rows(
     source: AnySource,
     n_jobs: int | None = None,
     holes: bool = False,
-    limits: Range | None = None,
+    power: int = 1,
 ) -> Any:
     """Results of ``call`` for new data: an array, a generator for a stream, a lazy array for Dask.
 
@@ -39,8 +39,8 @@ def map_rows(
         Threads.
     holes : bool
         Whether NaN in X is allowed.
-    limits : (float, float) or None
-        Magnitudes of which ``call`` can make finite numbers; None: nearly all.
+    power : int
+        Which power of the values ``call`` forms: values beyond its range are refused.
 
     Returns
     -------
@@ -48,11 +48,11 @@ def map_rows(
         As the source is a table, a stream or a dask array (then nothing is computed yet).
     """
     if not source.replayable:
-        return _results(_checked(call, holes, limits), source, make_plan(source.info, n_jobs))
+        return _results(_checked(call, holes, power), source, make_plan(source.info, n_jobs))
     table = source.require_replayable("a table of results")
     if source.on_workers:
-        return map_dask(_checked(call, holes, limits), table)
-    return collect_rows(call, table, n_jobs, holes=holes, limits=limits)
+        return map_dask(_checked(call, holes, power), table)
+    return collect_rows(call, table, n_jobs, holes=holes, power=power)
 
 
 def collect_rows(
@@ -61,7 +61,7 @@ def collect_rows(
     n_jobs: int | None = None,
     n_rows: int | None = None,
     holes: bool = False,
-    limits: Range | None = None,
+    power: int = 1,
 ) -> Any:
     """Results of ``call`` for the blocks of the grid, stacked here: codes of the rows of a fit.
 
@@ -77,7 +77,7 @@ def collect_rows(
         The first so many rows alone; None is all of them.
     holes : bool
         Whether NaN in X is allowed.
-    limits : (float, float) or None
+    power : int
         As in :func:`map_rows`.
 
     Returns
@@ -85,7 +85,7 @@ def collect_rows(
     ndarray or csr_array
         The same bits wherever the rows were.
     """
-    plan, call = make_plan(source.info, n_jobs), _checked(call, holes, limits)
+    plan, call = make_plan(source.info, n_jobs), _checked(call, holes, power)
     n_rows = source.n_rows if n_rows is None else min(n_rows, source.n_rows)
     if source.on_workers:
         with one_thread():
@@ -95,10 +95,10 @@ def collect_rows(
     return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
 
 
-def _checked(call: Callable[[Block], Any], holes: bool, limits: Range | None) -> Callable[[Block], Any]:
+def _checked(call: Callable[[Block], Any], holes: bool, power: int) -> Callable[[Block], Any]:
     def checked(block: Block) -> Any:
         check_finite(block, holes)
-        largest_values(block, limits)
+        largest_values(block, power)
         return call(block)
 
     return checked

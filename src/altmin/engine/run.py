@@ -19,7 +19,6 @@ import numpy as np
 from altmin.contract import Algorithm, All, Block, Done, Next, Round, Rows, Same, State, Stats
 from altmin.engine.backends import choose_backend
 from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved, problem_key
-from altmin.engine.checks import Range
 from altmin.engine.cursor import Cursor
 from altmin.engine.dask_watch import ClusterError
 from altmin.engine.first_look import FirstLook
@@ -38,8 +37,7 @@ class Settings:
     Without ``max_iter`` the algorithm or the end of the data ends the fit. ``tol`` stops a fit whose
     ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
     Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
-    Data of other magnitudes than ``limits``, or whose squares leave the range of their dtype, are refused;
-    None: the algorithm works at nearly any scale.
+    Values whose ``power`` leaves the range of their dtype are refused: sums of it are formed.
     """
 
     max_iter: int | None = 100
@@ -50,7 +48,7 @@ class Settings:
     progress: Progress = field(default_factory=Silent)
     seed: int | None = None
     begin: int = 0
-    limits: Range | None = None
+    power: int = 1
 
 
 @dataclass(frozen=True)
@@ -118,7 +116,7 @@ class _Run:
             stack.enter_context(one_thread())
             stack.enter_context(self.flag)
             self.rounds = choose_backend(self.plan, self.cursor, self.source, stack)
-            self.rounds.look = FirstLook(limits=self.settings.limits)
+            self.rounds.look = FirstLook(power=self.settings.power)
             self.source.watch = self.flag.check
             self.settings.progress.begin(str(self.plan), self.settings.max_iter)
             self._open_checkpoint(stack)
@@ -176,7 +174,7 @@ class _Run:
         """The end at max_iter: a fit that hardly moved any more has converged, whatever stopped it."""
         allowed = self.settings.max_iter
         change = self._last_changes()
-        if change <= np.sqrt(np.finfo(self.source.info.dtype).eps):
+        if change <= float(np.sqrt(np.finfo(self.source.info.dtype).eps)):
             return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
         moved = f", and the last ones still changed the factors by {change:.1g}" if change < math.inf else ""
         return Done("max_iter", f"all {allowed} iterations were taken{moved}")

@@ -31,7 +31,7 @@ from altmin.engine import (
     open_source,
     run,
 )
-from altmin.engine.checks import Range, check_given, naming
+from altmin.engine.checks import check_given, naming
 from altmin.engine.dask_source import is_dask, open_dask
 from altmin.engine.outcome import Outcome
 from altmin.engine.sources import is_block_list, is_queue
@@ -73,7 +73,8 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     n_jobs: int | None = None
 
     _min_samples: ClassVar[int] = 1
-    _limits: ClassVar[Range | None] = (0.0, np.inf)  # magnitudes beyond those whose squares are numbers
+    _assumptions: ClassVar[tuple[str, ...]] = ()  # that guarantee() may be told of
+    _power: ClassVar[int] = 2  # of the values, sums of which a fit forms: bounds their magnitude
     _retired: ClassVar[tuple[str, ...]] = ()  # parameters that files of earlier versions may still name
     _shared_attributes: ClassVar[tuple[str, ...]] = ("n_iter_", "history_", "outcome_", "guarantee_")
 
@@ -151,11 +152,11 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         """Run the algorithm with this estimator's settings (``changes`` override them)."""
         settings = {
             "max_iter": self.max_iter,
-            "tol": self.tol,
+            "tol": 0.0 if getattr(algorithm, "stops_itself", False) else self.tol,
             "n_jobs": self.n_jobs,
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
-            "limits": self._limits,
+            "power": self._power,
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
@@ -178,7 +179,13 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             warnings.warn(f"{type(self).__name__}: {result.outcome}", ConvergenceWarning, stacklevel=5)
 
     def guarantee(
-        self, X: Any, y: Any = None, *, effort: str = "full", sample_weight: Any = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        effort: str = "full",
+        sample_weight: Any = None,
+        assume: str | None = None,
     ) -> GuaranteeReport:
         """Look again, with data: whether the fit found what made X, and why or why not.
 
@@ -193,6 +200,10 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             stay together), where it helps from other starts as well, and compares: up to four more fits.
         sample_weight : array-like of shape (n_samples,) or None
             How often each sample counts; samples of weight 0 are left out.
+        assume : str or None
+            What you know and data can't decide; the report prints it. 'pure' (:class:`altmin.AND`): each
+            feature occurs nearly alone in some samples. 'exogenous' (machines and sensing): nothing that
+            was left out moves the features and the target together.
 
         Returns
         -------
@@ -200,6 +211,9 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             The verdict and its reasons.
         """
         check_is_fitted(self)
+        if assume is not None and assume not in self._assumptions:
+            known = ", ".join(map(repr, self._assumptions)) or "none"
+            raise ValueError(f"assume={assume!r}: {type(self).__name__} knows the assumptions {known}")
         if effort not in ("cheap", "full"):
             raise ValueError(f"effort={effort!r}: allowed are 'cheap' and 'full'")
         source = self._open_again(X, y, sample_weight).require_replayable("guarantee")
@@ -207,20 +221,20 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             source = source.subset(np.flatnonzero(np.asarray(sample_weight) > 0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # refits repeat the warnings of the fit
-            return self._judge(source, full=effort == "full")
+            return self._judge(source, full=effort == "full", assume=assume)
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         """Data for :meth:`guarantee`, checked as in ``fit``."""
         return self._open(X, None, sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         """The report of this fit on these rows; what each family of models fills in."""
         raise NotImplementedError
 
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""
         check_is_fitted(self)
-        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._limits)
+        return map_rows(call, self._open(X, y, reset=False), self.n_jobs, holes, self._power)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

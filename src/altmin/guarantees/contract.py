@@ -2,55 +2,80 @@
 
 A family provides
 
-    measure(fit, rows) -> Evidence          a record of numbers, from a fit and some rows of data
-    conditions(evidence) -> [Condition]     each number held against a bound, under an id
-    rules(evidence) -> [Rule]               a verdict, and the ids of the conditions that it needs
-    error(evidence, rule) -> float or None  the estimated error, which depends on the rule that held
+    measure(fit, rows) -> Evidence     a record of numbers, from a fit and some rows of data
+    tests(evidence) -> [Test]          each number held against a bound, under an id, for each factor or all
+    rule(evidence) -> Rule             which tests decide: data without noise ask for others than noisy ones
 
-and :func:`judge` is the one place in which conditions and rules become a :class:`GuaranteeReport`. Code
-refers to a condition by its id; its symbol and name are for show and may be reworded at any time.
+and :func:`judge` is the one place in which tests become verdicts. A test that rejects makes the verdict
+*contradicted*, one without power *unknown*, one that leaves a named alternative *plausible*; where all tests
+of the rule hold it is *recovered*. The whole is the least of its factors and of the tests that speak of the
+whole, such as "nothing is missing". No test outvotes another.
+
+Code refers to a test by its id; its symbol and name are for show and may be reworded at any time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from altmin.guarantees.report import Condition, Factor, GuaranteeReport
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.guarantees.report import VERDICTS, Condition, Factor, GuaranteeReport, check
 
 E = TypeVar("E")
-_ORDER = ("recovered", "plausible")
 _MOST_ADVICE = 3
 
 
 @dataclass(frozen=True)
-class Rule:
-    """A verdict and what it needs.
+class Test:
+    """A condition, and what it says of each factor.
 
     Parameters
     ----------
-    verdict : {'recovered', 'plausible'}
-        What may be said where the rule holds.
-    name : str
-        For example 'exact' or 'stable'.
-    needs : tuple of str
-        Ids of the conditions that must be there and hold.
-    loosely : mapping of str to float
-        Wider bounds for conditions by id; a condition that isn't there is no obstacle.
+    row : Condition
+        For the report; of the worst factor.
+    allows : tuple of str or None
+        Of each factor, the best verdict that the test leaves; None: it speaks of the fit as a whole.
+    everywhere : bool
+        Whether a test of the whole speaks of each factor, too ("nothing is missing" doesn't).
+    against : str
+        What stands against a factor that it doesn't let pass, in a few words.
     """
 
-    verdict: str
+    __test__ = False  # not one of pytest's
+
+    row: Condition
+    allows: tuple[str, ...] | None = None
+    everywhere: bool = True
+    against: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which tests decide.
+
+    Parameters
+    ----------
+    name : str
+        For example 'exact' or 'noisy'.
+    needs : tuple of str
+        Ids of the tests; one that is not there has no power.
+    """
+
     name: str
     needs: tuple[str, ...]
-    loosely: Mapping[str, float] = field(default_factory=dict)
 
-    def holds(self, rows: Mapping[str, Condition]) -> bool:
-        """Whether all that it needs is there."""
-        needed = all(name in rows and rows[name].status == "holds" for name in self.needs)
-        return needed and all(
-            _within(rows[name], bound) for name, bound in self.loosely.items() if name in rows
-        )
+
+@dataclass(frozen=True)
+class Table:
+    """What is known of each factor beside its tests: arrays of one number per component."""
+
+    error: NDArray[Any]
+    bound: NDArray[Any]
+    samples: NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -59,28 +84,33 @@ class Family(Generic[E]):
 
     Parameters
     ----------
-    claim : str
-        What is claimed to be found where the verdict is 'recovered'.
-    conditions, rules, error : callable
-        Of the evidence; rules are tried in their order, and the first that holds gives the verdict.
+    claim : callable
+        Of the evidence: what is claimed where the verdict is 'recovered', in whole sentences.
+    tests, rule : callable
+        Of the evidence.
+    error : callable
+        Of the evidence: the estimated error of the worst factor, or None.
     advice : mapping of str to str
-        What to do where the condition of this id doesn't hold.
+        What to do where the test of this id doesn't hold.
+    assumptions : callable
+        Of the evidence: what data can't decide, in whole sentences.
     closer : str
         Advice where only a cheap look was taken.
     otherwise : str
-        Advice where no condition asks for anything.
-    factors : callable or None
-        Of the evidence: one line per component.
+        Advice where no test asks for anything.
+    table : callable or None
+        Of the evidence: error, bound and samples of each factor.
     """
 
-    claim: str
-    conditions: Callable[[E], Iterable[Condition]]
-    rules: Callable[[E], Sequence[Rule]]
-    error: Callable[[E, Rule | None], float | None]
+    claim: Callable[[E], str]
+    tests: Callable[[E], Iterable[Test]]
+    rule: Callable[[E], Rule]
+    error: Callable[[E], float | None]
     advice: Mapping[str, str]
+    assumptions: Callable[[E], tuple[str, ...]] = field(default=lambda evidence: ())
     closer: str = "guarantee(X, effort='full') compares fits on halves and from other starts"
     otherwise: str = "more samples, or less noise"
-    factors: Callable[[E], tuple[Factor, ...]] | None = None
+    table: Callable[[E], Table | None] | None = None
 
 
 def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> GuaranteeReport:
@@ -89,7 +119,7 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
     Parameters
     ----------
     family : Family
-        Whose conditions and rules apply.
+        Whose tests and rule apply.
     evidence : record
         What was measured.
     effort : {'cheap', 'full'}
@@ -98,48 +128,106 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
     Returns
     -------
     GuaranteeReport
-        The verdict of the first rule that holds. Decisive are the conditions that this rule needs or, where
-        a better verdict was possible, those that the last rule for that one would have needed.
+        Verdicts of the whole and of each factor, with what they rest on.
     """
-    found = list(family.conditions(evidence))
-    rows = {row.id: row for row in found}
-    if len(rows) < len(found):
-        raise ValueError(f"conditions share an id: {sorted(row.id for row in found)}")
-    rules = family.rules(evidence)
-    held = next((rule for rule in rules if rule.holds(rows)), None)
-    verdict = "not supported" if held is None else held.verdict
-    needed = _deciding(rules, held)
-    judged = tuple(replace(row, decisive=row.id in needed) for row in rows.values())
-    error = family.error(evidence, held)
+    tests = list(family.tests(evidence))
+    known = {test.row.id: test for test in tests}
+    if len(known) < len(tests):
+        raise ValueError(f"tests share an id: {sorted(test.row.id for test in tests)}")
+    rule = family.rule(evidence)
+    deciding = [known[name] for name in rule.needs if name in known]
+    table = None if family.table is None else family.table(evidence)
+    complete = (
+        "recovered" if len(deciding) == len(rule.needs) else "unknown"
+    )  # a test that is missing has no power
+    factors = () if table is None else _factors(deciding, table, complete)
+    verdict = least([complete, *(allowed(test.row) for test in deciding), *(f.verdict for f in factors)])
+    rows = tuple(replace(test.row, decisive=test in deciding) for test in tests)
+    error = family.error(evidence)
     return GuaranteeReport(
         verdict,
-        judged,
+        rows,
         effort=effort,
         estimated_error=None if error is None else float(error),
-        advice="" if verdict == "recovered" else _advice(family, judged, effort),
-        claim=family.claim,
-        factors=() if family.factors is None else family.factors(evidence),
+        advice="" if verdict == "recovered" else _advice(family, rows, effort),
+        claim=family.claim(evidence),
+        factors=factors,
+        assumptions=family.assumptions(evidence),
     )
 
 
-def _deciding(rules: Sequence[Rule], held: Rule | None) -> tuple[str, ...]:
-    """Ids that the rule that held needs or, where a better verdict was possible, the last rule for that."""
-    best = min(rules, key=lambda rule: _ORDER.index(rule.verdict), default=None)
-    if best is not None and (held is None or held.verdict != best.verdict):
-        held = [rule for rule in rules if rule.verdict == best.verdict].pop()
-    return () if held is None else (*held.needs, *held.loosely)
+def least(verdicts: Iterable[str]) -> str:
+    """The worst of some verdicts; 'recovered' of none."""
+    return max(verdicts, key=VERDICTS.index, default="recovered")
+
+
+def allowed(row: Condition) -> str:
+    """The best verdict that a condition leaves."""
+    if row.status == "holds":
+        return "recovered"
+    if row.status == "violated":
+        return row.otherwise
+    return "plausible" if row.otherwise == "plausible" else "unknown"
+
+
+def whole(name: str, symbol: str, measured: float | None, *, everywhere: bool = True, **options: Any) -> Test:
+    """A test that speaks of the fit as a whole; ``options`` go to :func:`altmin.guarantees.check`."""
+    row = check(name, symbol, options.pop("reference", "evidence"), measured, **options)
+    return Test(row, everywhere=everywhere)
+
+
+def each(
+    name: str,
+    symbol: str,
+    values: NDArray[Any],
+    *,
+    against: str,
+    at_most: float | None = None,
+    at_least: float | None = None,
+    **options: Any,
+) -> Test:
+    """A test of each factor; NaN says that it has no power there. Exactly one bound is needed."""
+    values = np.asarray(values, dtype=np.float64)
+    known = values[~np.isnan(values)]
+    worst = None if not len(known) else float(known.max() if at_least is None else known.min())
+    bounds: dict[str, Any] = {"at_most": at_most, "at_least": at_least}
+    row = check(name, symbol, options.pop("reference", "evidence"), worst, **bounds, **options)
+    if row.status == "holds" and len(known) < len(values):
+        row = replace(row, status="cannot be checked")
+    rows = [check(name, symbol, "", float(value), **bounds, **options) for value in values]
+    return Test(row, tuple(map(allowed, rows)), against=against)
+
+
+def shown(*rows: Condition) -> list[Test]:
+    """Conditions for information, such as those of the theorems."""
+    return [Test(row) for row in rows]
+
+
+def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ...]:
+    """One line per component: the least of the tests of it, and of those that speak of all."""
+    of_all = [test.row for test in tests if test.allows is None and test.everywhere]
+    general = least([complete, *map(allowed, of_all)])
+    found = []
+    for number in range(len(table.error)):
+        own = {test.against: test.allows[number] for test in tests if test.allows is not None}
+        verdict = least([general, *own.values()])
+        against = [words for words, allows in own.items() if allows == verdict != "recovered"]
+        if verdict == general != "recovered":
+            against += [row.name for row in of_all if allowed(row) == general]
+        if verdict == complete != "recovered":
+            against.append("tests are missing at this effort")
+        numbers = (float(table.error[number]), float(table.bound[number]), int(table.samples[number]))
+        found.append(Factor(number, verdict, *numbers, "; ".join(against[:2])))
+    return tuple(found)
 
 
 def _advice(family: Family[Any], rows: tuple[Condition, ...], effort: str) -> str:
-    lacking = [row.id for row in rows if row.decisive and row.status != "holds"]
-    notes = list(dict.fromkeys(family.advice[name] for name in lacking if name in family.advice))
+    lacking = sorted(
+        (row for row in rows if row.decisive and row.status != "holds"),
+        key=lambda row: -VERDICTS.index(allowed(row)),
+    )
+    notes = list(dict.fromkeys(family.advice[row.id] for row in lacking if row.id in family.advice))
     notes = notes[:_MOST_ADVICE]
     if effort == "cheap" and family.closer:
         notes.append(family.closer)
     return "; ".join(notes) or family.otherwise
-
-
-def _within(row: Condition, bound: float) -> bool:
-    if row.measured is None:
-        return False
-    return row.measured >= bound if row.at_least is not None else row.measured <= bound

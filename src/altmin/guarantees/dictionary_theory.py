@@ -45,11 +45,6 @@ class DictionaryEvidence:
         Distance of a given start from the atoms (Frobenius, matched); None where starts are searched.
     unsettled : int
         Last blocks of a stream that the dictionary doesn't fit.
-    halves, restarts : float or None
-        Worst distance (sine) of an atom of two half-fits, and of a fit from another start: full effort.
-    held_out, gaussian : float or None
-        Largest mean |z| / rms of an atom on samples that its half-fit hasn't seen, and the smallest such
-        value on Gaussian data of the same size.
     """
 
     codes: NDArray[Any]
@@ -65,10 +60,6 @@ class DictionaryEvidence:
     batch: int | None = None
     start: float | None = None
     unsettled: int = 0
-    halves: float | None = None
-    restarts: float | None = None
-    held_out: float | None = None
-    gaussian: float | None = None
 
 
 def theorem_conditions(evidence: DictionaryEvidence) -> list[Condition]:

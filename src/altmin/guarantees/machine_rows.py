@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 from altmin.algorithms.quadratic.lens import Lens
 from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
-from altmin.guarantees.residuals import gradient_t, moment_ratio, shapes, singular_ratio, worst_t
+from altmin.guarantees.residuals import (
+    attenuation,
+    drift,
+    gradient_t,
+    moment_ratio,
+    robust_error,
+    shapes,
+    singular_ratio,
+    white_ratio,
+    worst_t,
+)
 
 MAX_PARAMETERS = 1200
 
@@ -43,6 +53,15 @@ class RowEvidence:
     smallest: float = 0.0  # sigma_k, in standardised columns and units of y
     largest: float = 0.0  # sigma_1
     slope: float = 0.0  # ||w||
+    white: float = 0.0  # dependence of r^2 on the features, over that of permuted r^2
+    attenuation: float = 0.0  # share of the model that noise in one feature may hide
+    drift: float = 0.0  # early against late rows, over what noise explains
+    robustness: float = 1.0  # share of the noise that a hidden cause needs to move the model by a tenth
+
+
+def rows_to_look_at(p: int) -> int:
+    """Rows whose Jacobian costs about as much as a few passes over them, and at least six per parameter."""
+    return int(np.clip(4e8 / p**2, max(6 * p, 1000), 50_000))
 
 
 def n_parameters(d: int, k: int) -> int:
@@ -97,6 +116,7 @@ def measure_rows(
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
+    noise_error = robust_error(J, inverse, left) / size
     directions = _directions(S, model, unit)
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
@@ -105,7 +125,7 @@ def measure_rows(
         distinct,
         conditioning,
         float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
-        sigma * float(np.sqrt(np.trace(inverse))) / size,
+        noise_error,
         float(np.linalg.norm(step[1:])) / size,
         worst_t(left, shapes(directions), J, inverse),
         moment_ratio(left, S, S, seed),
@@ -119,6 +139,10 @@ def measure_rows(
         float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
         *_spectrum(F * unit, scaled),
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
+        white=white_ratio(left, S, S, seed),
+        attenuation=attenuation(left, gradient, size),
+        drift=drift(J, r, noise_error, size),
+        robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
     )
 
 

@@ -9,7 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin.guarantees.residuals import Array, gradient_t, moment_ratio, shapes, singular_ratio, worst_t
+from altmin.guarantees.residuals import (
+    Array,
+    attenuation,
+    drift,
+    gradient_t,
+    moment_ratio,
+    robust_error,
+    shapes,
+    singular_ratio,
+    white_ratio,
+    worst_t,
+)
 from altmin.io.records import record
 
 MAX_PARAMETERS = 1200
@@ -31,6 +42,10 @@ class Measured:
     gradient_t: float  # of r^2 against the squared gradient: noise in the designs
     n_sample: int
     spread: float = 0.0  # ||S - I||_2 of the scaled designs, as they are
+    white: float = 0.0  # dependence of r^2 on the designs, over that of permuted r^2
+    attenuation: float = 0.0  # share of M that noise in one column may hide
+    drift: float = 0.0  # early against late measurements, over what noise explains
+    robustness: float = 1.0  # share of the noise that a hidden cause needs to move M by a tenth
     design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
 
@@ -82,20 +97,25 @@ def look(
     size = max(float(np.linalg.norm((L.T * c) @ R)), 1e-3)
     step = inverse @ (J.T @ r)
     left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
-    gradient = np.sum(((b * c) @ L) ** 2, axis=1) + np.sum(((a * c) @ R) ** 2, axis=1)
+    gradient = (a * c) @ R * 2 if V is None else np.hstack([(b * c) @ L, (a * c) @ R])
+    noise_error = robust_error(J, inverse, left_over) / size
     return Measured(
         p,
         distinct,
         min(singular_ratio(white), 1e3 * float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300)))),
         float(np.sqrt(np.mean(left_over**2))),
-        sigma * float(np.sqrt(np.trace(inverse))) / size,
+        noise_error,
         float(np.linalg.norm(step)) / size,
         worst_t(left_over, _further(S, None if V is None else T, a, b), J, inverse),
         moment_ratio(left_over, S, T),
-        gradient_t(left_over, gradient),
+        gradient_t(left_over, np.sum(gradient**2, axis=1)),
         len(r),
         spread,
-        None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
+        white=white_ratio(left_over, S, T),
+        attenuation=attenuation(left_over, gradient, size),
+        drift=drift(J, r, noise_error, size),
+        robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
+        design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.guarantees.contract import Family, Rule
+from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
 from altmin.guarantees.report import Condition, check, unchecked
 from altmin.io.records import record
 
@@ -71,24 +71,10 @@ class AtomEvidence:
     surrogate: float = float("nan")
 
 
-def conditions(fit: AtomEvidence) -> list[Condition]:
-    """What is certain about the fit, what the theorems promise, and what further fits say."""
-    rows = [*_certain(fit), *_promised(fit)]
-    return rows if fit.sines is None else [*rows, *_stability(fit)]
-
-
-OVERCOMPLETE: Family[AtomEvidence] = Family(
-    claim="the atoms, each up to sign; atoms that always occur together only as a span",
-    conditions=conditions,
-    rules=lambda fit: [Rule("plausible", "stable atoms", ("structure", "plausible_atoms"))],
-    error=lambda fit, rule: None,
-    advice={
-        "structure": "the data aren't sparser than Gaussian ones: other n_nonzero_coefs",
-        "plausible_atoms": "more rows, other n_components or n_nonzero_coefs",
-    },
-    closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
-    otherwise="stable wrong atoms exist, so this isn't proof: try larger n_components",
-)
+def tests(fit: AtomEvidence) -> list[Test]:
+    """What further fits say of each atom, what is certain, and what the theorems promise."""
+    known = [*shown(*_certain(fit)), *shown(*_promised(fit)), _proof()]
+    return known if fit.sines is None else [*_stability(fit), *known]
 
 
 def plausible_atoms(fit: AtomEvidence) -> NDArray[np.bool_]:
@@ -97,21 +83,55 @@ def plausible_atoms(fit: AtomEvidence) -> NDArray[np.bool_]:
     return (np.asarray(fit.sines) <= HALVES) & (np.asarray(fit.use) >= USE) & structured
 
 
-def _stability(fit: AtomEvidence) -> list[Condition]:
+def _stability(fit: AtomEvidence) -> list[Test]:
     """Agreement of halves, atom by atom, and sparsity that Gaussian data wouldn't have."""
     return [
-        check(
-            "sparse structure", "held-out error / Gaussian surrogate's", "evidence",
-            fit.held_out / fit.surrogate if fit.surrogate > 0 else np.nan, at_most=SURROGATE, id="structure",
-            meaning="Gaussian data of the same covariance have no atoms; data with atoms are coded better.",
-        ),
-        check(
-            "plausible atoms", "share", "evidence", float(np.mean(plausible_atoms(fit))), at_least=0.9,
-            id="plausible_atoms",
-            meaning="Atoms that both halves find again, that are used, in data with sparse structure. Stable "
-            "wrong atoms exist (too few components merge true ones), so this isn't proof.",
-        ),
+        whole("sparse structure", "held-out error / Gaussian surrogate's",
+              fit.held_out / fit.surrogate if fit.surrogate > 0 else np.nan, at_most=SURROGATE,
+              id="structure",
+              meaning="Gaussian data of the same covariance have no atoms; data with atoms are coded "
+              "better."),
+        each("fits on halves agree", "halves", fit.sines, at_most=HALVES, id="halves",
+             against="half of the samples lead elsewhere",
+             meaning="Largest sine between an atom and that of a fit on half of the samples."),
+        each("atoms are used", "use", fit.use, at_least=USE, id="use", against="hardly any sample uses it",
+             meaning="Samples that use the atom."),
     ]  # fmt: skip
+
+
+def _proof() -> Test:
+    return whole(
+        "no other dictionary explains the samples", "alternatives", None, id="alternatives",
+        otherwise="plausible",
+        meaning="Stable wrong atoms exist (too few components merge true ones), and no test is known that "
+        "tells them from true ones.",
+    )  # fmt: skip
+
+
+def _table(fit: AtomEvidence) -> Table | None:
+    if fit.sines is None:
+        return None
+    unknown = np.full(len(fit.sines), np.nan)
+    return Table(np.asarray(fit.sines), unknown, np.asarray(fit.use))
+
+
+OVERCOMPLETE: Family[AtomEvidence] = Family(
+    claim=lambda fit: (
+        "These are the atoms that made the samples, each up to sign; atoms that always occur "
+        "together only as a span."
+    ),
+    tests=tests,
+    rule=lambda fit: Rule("stable atoms", ("structure", "halves", "use", "alternatives")),
+    error=lambda fit: None,
+    table=_table,
+    advice={
+        "structure": "the data aren't sparser than Gaussian ones: other n_nonzero_coefs",
+        "halves": "more rows, other n_components or n_nonzero_coefs",
+        "use": "fewer components",
+    },
+    closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
+    otherwise="stable wrong atoms exist, so this isn't proof: compare with larger n_components",
+)
 
 
 def promised_error(fit: AtomEvidence, target: float) -> float:

@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from altmin.algorithms.quadratic.lens import Lens
-from altmin.guarantees.contract import Family, Rule
+from altmin.guarantees.contract import Family, Rule, Test, shown, whole
 from altmin.guarantees.machine_rows import RowEvidence
 from altmin.guarantees.measurements import Measured
 from altmin.guarantees.quadratic_theory import PAPER, feature_rows, pace_rows, quadratic_rows
@@ -28,7 +28,9 @@ from altmin.io.records import record
 _EXACT = 1e-6  # relative residual below which nothing is left to test
 _EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
 _IDENTIFIED = ("identifiable", "distinct", "error")
-_NOISE = ("no_further_shape", "no_further_rank", "no_noise_in_features")
+_NOISE = ("no_further_shape", "no_further_rank", "no_noise_in_features", "still")
+_UNTESTED = ("even_noise", "exact_features", "no_hidden_cause")  # what 'exogenous' declares
+_EXOGENOUS = "Nothing that was left out moves the features and the target together, and features are exact"
 _ADVICE = {
     "identifiable": "collinear or low-rank features leave directions that no row can tell apart: drop some",
     "distinct": "more distinct rows: with few, a model of this rank fits noise as well",
@@ -43,6 +45,13 @@ _ADVICE = {
     "rows_per_parameter": "more rows: with few, a boundary of this rank separates noise as well",
     "classes_differ": "the labels hardly depend on the features",
     "halves": "fits on halves disagree: more rows",
+    "still": "early and late rows disagree: fit them apart",
+    "even_noise": "noise depends on the features: if they are exact, declare guarantee(X, y, "
+    "assume='exogenous')",
+    "exact_features": "noise in a feature can't be excluded: if there is none, declare guarantee(X, y, "
+    "assume='exogenous')",
+    "no_hidden_cause": "a hidden cause can't be excluded at this noise: if there is none, declare "
+    "guarantee(X, y, assume='exogenous')",
 }
 
 
@@ -68,6 +77,8 @@ class MachineEvidence:
         Share of the steps that saw rows for the first time.
     halves : float or None
         Worst relative difference of fits on halves from the full one: full effort.
+    exogenous : bool
+        Whether it is declared that features are exact and no hidden cause is at work.
     """
 
     lens: Lens
@@ -80,6 +91,7 @@ class MachineEvidence:
     raw: bool
     fresh: float = 1.0
     halves: float | None = None
+    exogenous: bool = False
 
 
 @record
@@ -104,6 +116,8 @@ class SensingEvidence:
         Of the measurements, looked at again; None: 'plausible' at most.
     halves : float or None
         Worst relative difference of fits on halves from the fit: full effort.
+    exogenous : bool
+        Whether it is declared that designs are exact and no hidden cause is at work.
     """
 
     n_rows: float
@@ -115,6 +129,7 @@ class SensingEvidence:
     excess: float | None = None
     rows: Measured | None = None
     halves: float | None = None
+    exogenous: bool = False
 
 
 @record
@@ -143,118 +158,128 @@ class ClassifierEvidence:
 # --- what machines and sensing share ----------------------------------------------------------------
 
 
-def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | None) -> float:
-    """What noise leaves, and how far the fit is from least squares; agreement of halves may lower it."""
+def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | None) -> tuple[float, float]:
+    """Estimated error, and what it stays below in nine of ten cases: noise, and the way to least squares."""
     scale = np.sqrt(e.n_sample / max(n_rows, 1)) * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
-    error = 3 * e.noise_error * scale + e.step
+    noise = e.noise_error * scale
     if halves is not None:
-        error = min(error, max(halves, 2 * e.noise_error * scale) + e.step)
-    return float(error)
+        noise = max(noise, 0.5 * halves)
+    return float(np.hypot(noise, e.step)), float(1.3 * noise + e.step)
 
 
-def _row_conditions(e: RowEvidence | Measured, error: float, found: str) -> list[Condition]:
+def _row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]:
     """Whether the rows fix the parameters, and whether what they leave over is noise."""
-    rows = [
-        check(
-            "parameters are identifiable", "sigma_min / sigma_max of J", "evidence", e.conditioning,
-            at_least=0.01, id="identifiable",
-            meaning="Collinear or too few designs leave directions that no row can tell apart.",
-        ),
-        check(
-            f"distinct {found} a parameter", "n_eff / p", "evidence", e.distinct / e.parameters,
-            at_least=1.5 if e.left <= _EXACT else 3.0, id="distinct",
-            meaning="With fewer, a model of this rank fits noise as well.",
-        ),
-        check(
-            "error of w and M" if found == "rows" else "error of M", "3 sigma ||J^+||_F + ||J^+ r||",
-            "evidence", error, at_most=0.05, id="error",
-            meaning="Relative; noise, and how far the fit is from the least squares solution.",
-        ),
+    tests = [
+        whole("parameters are identifiable", "sigma_min / sigma_max of J", e.conditioning, at_least=0.01,
+              id="identifiable",
+              meaning="Collinear or too few designs leave directions that no row can tell apart."),
+        whole(f"distinct {found} a parameter", "n_eff / p", e.distinct / e.parameters,
+              at_least=1.5 if e.left <= _EXACT else 3.0, id="distinct",
+              meaning="With fewer, a model of this rank fits noise as well."),
+        whole("error of w and M" if found == "rows" else "error of M", "|J^+ r| + 1.3 sigma |J^+|", bound,
+              at_most=0.05, id="error",
+              meaning="Relative; what noise leaves, and how far the fit is from least squares."),
     ]  # fmt: skip
-    return rows if not _noisy(e) else [*rows, *_noise_conditions(e, found)]
+    return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
 
 
-def _noise_conditions(e: RowEvidence | Measured, found: str) -> list[Condition]:
+def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
     machine = found == "rows"
     where = "features" if machine else "designs"
     return [
-        check(
-            "no further shape", "|t|", "evidence", e.worst_t, at_most=4.5, id="no_further_shape",
-            meaning="Cubic, absolute or saturating terms (for sensing: an offset or linear ones) are left.",
-        ),
-        check(
-            "no further quadratic" if machine else "no further rank",
-            f"||sum r {'z z' if machine else 'u v'}'|| / permuted", "evidence", e.moment_ratio, at_most=2.0,
-            id="no_further_rank", meaning="The rank is too low, or small eigenvalues were missed.",
-        ),
-        check(
-            f"no noise in the {where}", "|t| of r^2", "evidence", e.gradient_t, at_most=5.0,
-            id="no_noise_in_features",
-            meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk.",
-        ),
+        whole("no further shape", "|t|", e.worst_t, at_most=4.5, id="no_further_shape",
+              otherwise="contradicted",
+              meaning="Cubic, absolute or saturating terms (for sensing: an offset, linear ones) are left."),
+        whole("no further quadratic" if machine else "no further rank",
+              f"||sum r {'z z' if machine else 'u v'}'|| / permuted", e.moment_ratio, at_most=2.0,
+              id="no_further_rank", otherwise="contradicted",
+              meaning="Nothing is missing: with too low a rank a quadratic is left over."),
+        whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=5.0,
+              id="no_noise_in_features", otherwise="contradicted",
+              meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),
+        whole("early and late rows agree", "drift", e.drift, at_most=1.0, id="still",
+              otherwise="contradicted",
+              meaning="Difference of the models of early and late rows, over what noise explains."),
+        whole(f"noise doesn't depend on the {where}", "r^2 of x x'", e.white, at_most=1.5, id="even_noise",
+              otherwise="plausible",
+              meaning=f"The noise varies with the {where}: they may have been measured with error."),
+        whole(f"noise in the {where} would be seen", "attenuation", e.attenuation, at_most=0.05,
+              id="exact_features", otherwise="plausible",
+              meaning=f"Share of the model that noise in one of the {where} may hide without a trace."),
+        whole("a hidden cause would have to be strong", "robustness", e.robustness, at_least=0.05,
+              id="no_hidden_cause", otherwise="plausible",
+              meaning="Share of the noise that a hidden cause needs to move the model by a tenth."),
     ]  # fmt: skip
 
 
-def _row_rules(e: RowEvidence | Measured, *needs: str) -> list[Rule]:
-    """'recovered' where parameters are fixed and the rest is noise; 'plausible' by wider bounds."""
-    tests = _NOISE if _noisy(e) else ()
-    loosely = {"identifiable": 0.01, "error": 0.1, "no_further_shape": 5.0}
-    return [
-        Rule("recovered", "rows", (*_IDENTIFIED, *tests, *needs)),
-        Rule("plausible", "rows, roughly", (), {**loosely, "distinct": 2.0}),
-    ]
+def _row_rule(e: RowEvidence | Measured, exogenous: bool, *needs: str) -> Rule:
+    """Parameters must be fixed; with noise, the rest must look like it."""
+    if not _noisy(e):
+        return Rule("exact", (*_IDENTIFIED, *needs))
+    return Rule("noisy", (*_IDENTIFIED, *_NOISE, *(() if exogenous else _UNTESTED), *needs))
 
 
 def _noisy(e: RowEvidence | Measured) -> bool:
     return e.left > max(_EXACT, 4 * e.step**2)
 
 
+def _assumed(e: MachineEvidence | SensingEvidence) -> tuple[str, ...]:
+    return (f"{_EXOGENOUS} (declared).",) if e.exogenous else ()
+
+
 # --- factorization machines -------------------------------------------------------------------------
 
 
-def machine_conditions(e: MachineEvidence) -> list[Condition]:
-    """Of the features, of the pace, of the rows that were looked at again."""
+def machine_tests(e: MachineEvidence) -> list[Test]:
+    """Of the rows that were looked at again, of the features, of the pace."""
     d = len(e.lens.centre)
-    rows = [*feature_rows(e.lens, e.raw), *pace_rows(d, e.rank, e.batch, e.ratio, e.loss)]
-    if e.rows is None:
-        rows.append(
-            check(
-                "rows seen again", "J", "evidence", None, id="seen_again",
-                meaning="Cannot be looked at: a one-way stream, or too many parameters for the Jacobian.",
-            )
-        )  # fmt: skip
-    else:
-        rows += _row_conditions(e.rows, relative_error(e.rows, e.n_rows, e.halves), "rows")
-        rows += quadratic_rows(e.rows, d, e.rank, e.batch, e.n_rows, e.fresh)
+    theory = shown(*feature_rows(e.lens, e.raw), *pace_rows(d, e.rank, e.batch, e.ratio, e.loss))
     T = e.lens.T
     alive = int(np.sum(T != 0)) if T.ndim == 1 else int(np.sum(T.any(axis=0)))
-    rows.append(
-        check(
-            "columns that vary", "rank of X", "identifiability", float(alive), at_least=float(d),
-            id="columns", meaning="Constant or redundant columns have no coefficient of their own.",
-        )
+    columns = whole(
+        "columns that vary", "rank of X", float(alive), at_least=float(d), id="columns",
+        reference="identifiability",
+        meaning="Constant or redundant columns have no coefficient of their own.",
     )  # fmt: skip
-    return rows
+    if e.rows is None:
+        return [columns, *_stream_tests(e.ratio, e.loss), *theory]
+    bound = relative_error(e.rows, e.n_rows, e.halves)[1]
+    more = shown(*quadratic_rows(e.rows, d, e.rank, e.batch, e.n_rows, e.fresh))
+    return [*_row_tests(e.rows, bound, "rows"), columns, *theory, *more]
 
 
-def machine_rules(e: MachineEvidence) -> list[Rule]:
+def _stream_tests(ratio: float, loss: float) -> list[Test]:
+    """What may be said of rows that are gone."""
+    return [
+        whole("rows seen again", "J", None, id="seen_again", otherwise="plausible",
+              meaning="Cannot be looked at: a one-way stream, or too many parameters for the Jacobian."),
+        whole("the error fell on fresh rows, or is gone", "fall", 0.0 if loss <= _EXACT_LOSS else ratio,
+              at_most=0.75, id="falling",
+              meaning="Each batch of new rows removes a constant share of the error."),
+    ]  # fmt: skip
+
+
+def machine_rule(e: MachineEvidence) -> Rule:
     """By the rows; a stream is 'plausible' at most, where the error falls on fresh rows."""
     if e.rows is not None:
-        return _row_rules(e.rows, "columns")
-    fresh = Rule("plausible", "stream", (), {"error_falls_on_fresh_rows": 0.75})
-    return [Rule("recovered", "rows", ("seen_again", "columns")), fresh]
+        return _row_rule(e.rows, e.exogenous, "columns")
+    return Rule("stream", ("seen_again", "falling"))
 
 
-def machine_error(e: MachineEvidence, rule: Rule | None) -> float | None:
+def machine_error(e: MachineEvidence) -> float | None:
     """Relative error of (w, M)."""
-    return None if e.rows is None else relative_error(e.rows, e.n_rows, e.halves)
+    return None if e.rows is None else relative_error(e.rows, e.n_rows, e.halves)[0]
 
 
 MACHINE = Family(
-    claim="b, w and M on the identifiable directions; not the factors, and not what the data lack",
-    conditions=machine_conditions,
-    rules=machine_rules,
+    claim=lambda e: (
+        "b, w and M are those that made the target, on the directions that the features fix; the "
+        "factors are one of many ways to write M."
+    ),
+    tests=machine_tests,
+    rule=machine_rule,
     error=machine_error,
+    assumptions=_assumed,
     advice=_ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="more rows",
@@ -264,75 +289,75 @@ MACHINE = Family(
 # --- sensing, completion, phase retrieval -----------------------------------------------------------
 
 
-def sensing_conditions(e: SensingEvidence) -> list[Condition]:
-    """Of the number of measurements, of the designs, of what is left over."""
-    rows = [
-        check(
-            "measurements a parameter", "n / p", "identifiability", e.n_rows / max(e.parameters, 1.0),
-            at_least=3.0, id="enough", meaning="With fewer, other answers fit the same measurements.",
-        ),
-        check(
-            "loss", "rho", f"{PAPER}, Theorem 15", e.loss, at_most=_EXACT_LOSS, id="loss",
-            meaning="Share of the mean square of y that is left: noise, too low a rank, or a wrong answer.",
-        ),
-        check(
-            "error falls on fresh rows", "sqrt(rho_t+1 / rho_t)", f"{PAPER}, Theorem 1", e.ratio,
-            at_most=0.75, id="falling",
-            meaning="Each batch of new rows removes a constant share of the error.",
-        ),
-    ]  # fmt: skip
-    rows += _design_conditions(e)
+def sensing_tests(e: SensingEvidence) -> list[Test]:
+    """Of the number of measurements, of what is left over, of the designs."""
+    enough = whole(
+        "measurements a parameter", "n / p", e.n_rows / max(e.parameters, 1.0), at_least=3.0, id="enough",
+        reference="identifiability", meaning="With fewer, other answers fit the same measurements.",
+    )  # fmt: skip
+    theory = shown(
+        check("loss", "rho", f"{PAPER}, Theorem 15", e.loss, at_most=_EXACT_LOSS, id="loss",
+              meaning="Share of the mean square of y that is left: noise, too low a rank, a wrong answer."),
+        check("error falls on fresh rows", "sqrt(rho_t+1 / rho_t)", f"{PAPER}, Theorem 1", e.ratio,
+              at_most=0.75, id="pace",
+              meaning="Each batch of new rows removes a constant share of the error."),
+        *_design_conditions(e),
+    )  # fmt: skip
     if e.rows is None:
-        return rows if e.halves is None else [*rows, _halves_condition(e.halves, 0.1)]
-    rows += _row_conditions(e.rows, relative_error(e.rows, e.n_rows, e.halves), "measurements")
-    rows.append(
+        found = [enough, *_stream_tests(e.ratio, e.loss)]
+        return [*found, *([] if e.halves is None else [_halves_test(e.halves, 0.1)]), *theory]
+    bound = relative_error(e.rows, e.n_rows, e.halves)[1]
+    found = [enough, *_row_tests(e.rows, bound, "measurements"), *theory]
+    found += shown(
         unchecked(
             "measurements are independent", "i.i.d.", f"{PAPER}, Theorem 4",
             "the order and origin of the measurements aren't known; near copies are counted in n_eff / p",
         )
     )  # fmt: skip
     if e.rows.design_t is not None:
-        rows.append(
+        found += shown(
             check(
                 "left and right designs are independent", "|t| of u v", f"{PAPER}, Section 4",
                 e.rows.design_t, at_most=5.0,
                 meaning="Largest correlation of a left and a right column; the start needs them apart.",
             )
         )  # fmt: skip
-    return rows
+    return found
 
 
-def sensing_rules(e: SensingEvidence) -> list[Rule]:
+def sensing_rule(e: SensingEvidence) -> Rule:
     """By measurements that were looked at again; otherwise 'plausible' at most."""
     if e.rows is not None:
-        recovered, plausible = _row_rules(e.rows)
-        extra = ("no_further_rank",) if _noisy(e.rows) else ()
-        return [recovered, replace(plausible, needs=("identifiable", "distinct", *extra))]
+        return _row_rule(e.rows, e.exogenous, "enough")
     halves = () if e.halves is None else ("halves",)
-    return [
-        Rule("plausible", "falling", ("enough", "falling", *halves)),
-        Rule("plausible", "exact", ("enough", "loss", *halves)),
-    ]
+    return Rule("stream", ("enough", "seen_again", "falling", *halves))
 
 
-def sensing_error(e: SensingEvidence, rule: Rule | None) -> float | None:
+def sensing_error(e: SensingEvidence) -> float | None:
     """Relative error of M; without rows to look at, what halves say."""
     if e.rows is None:
         return None if e.halves is None else 2 * e.halves
-    return relative_error(e.rows, e.n_rows, e.halves)
+    return relative_error(e.rows, e.n_rows, e.halves)[0]
 
 
 SENSING = Family(
-    claim="M on the directions that the designs span",
-    conditions=sensing_conditions,
-    rules=sensing_rules,
+    claim=lambda e: "M is the matrix that was measured, on the directions that the designs span.",
+    tests=sensing_tests,
+    rule=sensing_rule,
     error=sensing_error,
+    assumptions=_assumed,
     advice=_ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="more measurements",
 )
-COMPLETION = replace(SENSING, claim="M on the directions that features of observed entries span")
-PHASE = replace(SENSING, claim="the signal up to its sign or phase, if the designs are generic")
+COMPLETION = replace(
+    SENSING,
+    claim=lambda e: "M is the true one on the directions that the features of observed entries span.",
+)
+PHASE = replace(
+    SENSING,
+    claim=lambda e: "This is the signal up to its sign or phase, if the designs are generic.",
+)
 
 
 def _design_conditions(e: SensingEvidence) -> list[Condition]:
@@ -356,9 +381,9 @@ def _design_conditions(e: SensingEvidence) -> list[Condition]:
     return rows
 
 
-def _halves_condition(apart: float, bound: float) -> Condition:
-    return check(
-        "halves agree", "halves", "evidence", apart, at_most=bound, id="halves",
+def _halves_test(apart: float, bound: float) -> Test:
+    return whole(
+        "halves agree", "halves", apart, at_most=bound, id="halves",
         meaning="Largest relative difference of fits on halves of the rows from the fit.",
     )  # fmt: skip
 
@@ -366,31 +391,31 @@ def _halves_condition(apart: float, bound: float) -> Condition:
 # --- classification ---------------------------------------------------------------------------------
 
 
-def classifier_conditions(e: ClassifierEvidence) -> list[Condition]:
+def classifier_tests(e: ClassifierEvidence) -> list[Test]:
     """Of the number of rows, of the classes, of the features."""
+    link = whole(
+        "y = b + x'w + x'Mx + noise", "link", None, id="link", reference=f"{PAPER}, Theorem 1",
+        otherwise="plausible",
+        meaning="Labels pass through a link: the span of M's eigenvectors survives it, not its eigenvalues.",
+    )  # fmt: skip
     return [
-        check(
-            "rows a parameter", "n / p", "evidence", e.n_rows / max(e.parameters, 1), at_least=10.0,
-            id="rows_per_parameter", meaning="With fewer, a boundary of this rank separates noise as well.",
-        ),
-        check(
-            "classes differ", "2 gain / p", "evidence", e.gain, at_least=4.0, id="classes_differ",
-            meaning="Gain in log likelihood over knowing nothing; about 1 for labels without any law.",
-        ),
-        *([] if e.halves is None else [_halves_condition(e.halves, 0.3)]),
-        *feature_rows(e.lens, raw=False),
-        unchecked(
-            "y = b + x'w + x'Mx + noise", "link", f"{PAPER}, Theorem 1",
-            "labels pass through a link: the span of M's eigenvectors survives it, its eigenvalues don't",
-        ),
+        whole("rows a parameter", "n / p", e.n_rows / max(e.parameters, 1), at_least=10.0,
+              id="rows_per_parameter",
+              meaning="With fewer, a boundary of this rank separates noise as well."),
+        whole("classes differ", "2 gain / p", e.gain, at_least=4.0, id="classes_differ",
+              otherwise="contradicted",
+              meaning="Gain in log likelihood over knowing nothing; about 1 for labels without any law."),
+        *([] if e.halves is None else [_halves_test(e.halves, 0.3)]),
+        link,
+        *shown(*feature_rows(e.lens, raw=False)),
     ]  # fmt: skip
 
 
 CLASSIFIER: Family[ClassifierEvidence] = Family(
-    claim="the log odds b + x'w + x'Mx up to what logistic regression shrinks; not the factors",
-    conditions=classifier_conditions,
-    rules=lambda e: [Rule("plausible", "halves", ("rows_per_parameter", "classes_differ", "halves"))],
-    error=lambda e, rule: e.halves,
+    claim=lambda e: "These are the log odds b + x'w + x'Mx, up to what logistic regression shrinks.",
+    tests=classifier_tests,
+    rule=lambda e: Rule("halves", ("rows_per_parameter", "classes_differ", "halves", "link")),
+    error=lambda e: e.halves,
     advice=_ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="no theorem covers the link: judge it by held-out rows",
@@ -406,26 +431,21 @@ def prequential_ratio(losses: list[float], fresh: int) -> float:
     return float(np.median(np.sqrt(rho[1:] / rho[:-1])))
 
 
-def swept_conditions(loss: float) -> list[Condition]:
+def swept_tests(loss: float) -> list[Test]:
     """Of a fit by sweeps: no theorem speaks for it."""
     return [
-        check(
-            "moments of the features", "kappa, phi", f"{PAPER}, Theorem 1", None, id="theory",
-            meaning="One-hot and very sparse features are outside the theory: predictions may be good, "
-            "but nothing says that the factors are the true ones.",
-        ),
-        check(
-            "loss", "rho", "evidence", loss, at_most=1.0, id="loss",
-            meaning="Share of the variance that is left.",
-        ),
+        whole("moments of the features", "kappa, phi", None, id="theory", reference=f"{PAPER}, Theorem 1",
+              meaning="One-hot and very sparse features are outside the theory: predictions may be good, "
+              "but nothing says that the factors are the true ones."),
+        whole("loss", "rho", loss, at_most=1.0, id="loss", meaning="Share of the variance that is left."),
     ]  # fmt: skip
 
 
 SWEPT: Family[float] = Family(
-    claim="nothing beyond predictions",
-    conditions=swept_conditions,
-    rules=lambda loss: [Rule("plausible", "theory", ("theory",))],
-    error=lambda loss, rule: None,
+    claim=lambda loss: "Nothing is claimed beyond predictions.",
+    tests=swept_tests,
+    rule=lambda loss: Rule("sweeps", ("theory",)),
+    error=lambda loss: None,
     advice={},
     closer="",
     otherwise="judge it by held-out rows",

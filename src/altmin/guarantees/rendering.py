@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import textwrap
 from typing import Any
 
 _MARKS = {"holds": "+", "violated": "-", "cannot be checked": "?"}
@@ -10,10 +11,12 @@ _SIGNS = {"holds": "✓", "violated": "✗", "cannot be checked": "?"}
 # White letters on these are readable in light and dark notebooks alike.
 _COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#656d76"}
 _VERDICTS = {
-    "recovered": ("#1a7f37", "✓", "The calibrated evidence says that these are the true ones."),
-    "plausible": ("#8a6100", "≈", "Some evidence speaks for it, but not enough to claim it."),
-    "not supported": ("#b42318", "✗", "Nothing says that these are the true ones."),
+    "recovered": ("#1a7f37", "✓", "Within the printed error of the truth, under the printed assumptions."),
+    "plausible": ("#8a6100", "≈", "It fits, but a named alternative or an untested assumption remains."),
+    "unknown": ("#656d76", "?", "The tests have no power here: we cannot tell."),
+    "contradicted": ("#b42318", "✗", "A test rejects it: see the rows below."),
 }
+_WIDTH = 79
 _STYLE = """<style>
 .altmin-guarantee { font-family: system-ui, sans-serif; line-height: 1.4; max-width: 66em; }
 .altmin-guarantee .altmin-verdict { border-left: .45em solid; padding: .2em 0 .2em 1em; }
@@ -37,7 +40,7 @@ _STYLE = """<style>
 
 def number(value: float | None) -> str:
     """Three digits, or the words for none."""
-    if value is None:
+    if value is None or value != value:
         return "not measured"
     if 1000 <= abs(value) < 1e6:
         return f"{value:.0f}"
@@ -52,43 +55,97 @@ def text_lines(row: Any) -> str:
     )
 
 
+def text_page(report: Any) -> str:
+    """The report for a terminal of 80 columns: the claim, the factors, what decides, what to do."""
+    lines = [f"guarantee: {report.verdict} ({report.effort} effort{_error(report)})"]
+    lines += [part for text in (report.claim, *_assumed(report)) for part in _wrapped(text, "  ")]
+    if report.factors:
+        head = f"{'factor':>8}  {'verdict':<13}{'error':>9}{'at most':>9}{'samples':>9}  against"
+        lines += [head, *(_factor_line(factor) for factor in report.factors)]
+    for row in _ordered(report):
+        found = f"{row.name}: {number(row.measured)}, required {row.required} ({row.status})"
+        lines += _wrapped(found, f"  [{_MARKS[row.status]}] ", "      ")
+        if row.decisive and row.status != "holds":
+            lines += _wrapped(row.meaning, "      ")
+    return "\n".join(lines + _wrapped(f"next: {report.advice}" if report.advice else "", "  "))
+
+
 def rich_table(report: Any) -> Any:
     """The report for a terminal; rich calls it, so it is there."""
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    title = f"{report.verdict} ({report.effort} effort{_error(report)})"
-    table = Table(
-        title=Text(title, style=f"bold {_VERDICTS[report.verdict][0]}"),
-        caption=_caption(report),
-        title_justify="left",
-        caption_justify="left",
-    )
-    for heading in ("", "condition", "measured", "required", "what it means"):
+    colour, sign, words = _verdict(report)
+    head = Text(f"{sign} {report.verdict} ({report.effort} effort{_error(report)})", style=f"bold {colour}")
+    parts: list[Any] = [head, Text(report.claim or words)]
+    parts += [Text(text, style="dim") for text in _assumed(report)]
+    if report.factors:
+        parts.append(_rich_factors(report.factors, Table, Text))
+    table = Table(box=None, pad_edge=False)
+    for heading in ("", "what decides", "measured", "required"):
         table.add_column(heading)
     for row in _ordered(report):
-        sign = Text(_SIGNS[row.status], style=_COLOURS[row.status])
         name = Text(row.name, style="bold" if row.decisive else "dim")
-        name.append(f" ({row.symbol})", style="dim")
-        table.add_row(sign, name, number(row.measured), row.required, row.meaning)
-    return table
+        if row.decisive and row.status != "holds":
+            name.append(f"\n{row.meaning}", style="not bold")
+        mark = Text(_SIGNS[row.status], style=_COLOURS[row.status])
+        table.add_row(mark, name, number(row.measured), row.required)
+    parts.append(table)
+    if report.advice:
+        parts.append(Text(f"next: {report.advice}"))
+    return Group(*parts)
+
+
+def _rich_factors(factors: Any, table: Any, text: Any) -> Any:
+    found = table(box=None, pad_edge=False)
+    for heading in ("factor", "verdict", "error", "at most", "samples", "against"):
+        found.add_column(heading)
+    for factor in factors:
+        colour = _VERDICTS[factor.verdict][0]
+        numbers = (number(factor.error), number(factor.bound), str(factor.samples))
+        found.add_row(str(factor.number), text(factor.verdict, style=colour), *numbers, factor.against)
+    return found
 
 
 def html_page(report: Any) -> str:
-    """The report as a card: the verdict, what it rests on, and the theorems' conditions folded away."""
-    colour, sign, words = _VERDICTS[report.verdict]
+    """The report as a card: claim, factors, what the verdict rests on, and the theorems' rows folded away."""
+    colour, sign, words = _verdict(report)
     decisive = [row for row in report.conditions if row.decisive]
     others = [row for row in report.conditions if not row.decisive]
     about = f"{report.effort} effort{_error(report)}"
-    about += f" · speaks of {report.claim}" if report.claim else ""
+    claim = "".join(f"<p>{html.escape(text)}</p>" for text in (report.claim, *_assumed(report)) if text)
     advice = f"<p><b>What to do next:</b> {html.escape(report.advice)}</p>" if report.advice else ""
     return (
         f"<div class='altmin-guarantee'>{_STYLE}"
         f"<div class='altmin-verdict' style='border-color:{colour}'>"
-        f"<b style='color:{colour}'>{sign} {report.verdict}</b>"
-        f"{words}<br><small>{html.escape(about)}</small></div>{advice}"
+        f"<b style='color:{colour}'>{sign} {html.escape(report.verdict)}</b>"
+        f"{words}<br><small>{html.escape(about)}</small></div>{claim}{advice}{_html_factors(report)}"
         f"{_table('What the verdict rests on', decisive)}{_folded(others)}</div>"
     )
+
+
+def _html_factors(report: Any) -> str:
+    if not report.factors:
+        return ""
+    heads = ("Factor", "Verdict", "Error", "At most (90 %)", "Samples", "What stands against it")
+    rows = []
+    for factor in report.factors:
+        pill = f"<span class='altmin-pill' style='background:{_VERDICTS[factor.verdict][0]}'>"
+        cells = (
+            str(factor.number),
+            f"{pill}{factor.verdict}</span>",
+            number(factor.error),
+            number(factor.bound),
+            str(factor.samples),
+            html.escape(factor.against),
+        )
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    head = "<tr>" + "".join(f"<th>{name}</th>" for name in heads) + "</tr>"
+    body = f"<table><tbody>{head}{''.join(rows)}</tbody></table>"
+    if len(rows) <= 20:
+        return body
+    return f"<details open><summary>{len(rows)} factors</summary>{body}</details>"
 
 
 def _table(title: str, rows: list[Any]) -> str:
@@ -130,5 +187,23 @@ def _error(report: Any) -> str:
     return f", estimated error {number(report.estimated_error)}"
 
 
-def _caption(report: Any) -> str:
-    return f"next: {report.advice}" if report.advice else f"speaks of {report.claim}"
+def _verdict(report: Any) -> tuple[str, str, str]:
+    return _VERDICTS.get(report.verdict, _VERDICTS["unknown"])  # files of version 0.1 have other words
+
+
+def _assumed(report: Any) -> list[str]:
+    return [f"Assumed: {text}" for text in report.assumptions]
+
+
+def _factor_line(factor: Any) -> str:
+    known = [
+        "-" if value is None or value != value else number(value) for value in (factor.error, factor.bound)
+    ]
+    numbers = f"{known[0]:>9}{known[1]:>9}{factor.samples:>9}"
+    line = f"{factor.number:>8}  {factor.verdict:<13}{numbers}  {factor.against}"
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
+
+
+def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:
+    indent = first if later is None else later
+    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=indent)

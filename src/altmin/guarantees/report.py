@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from altmin.guarantees.rendering import html_page, number, rich_table, text_lines
+from altmin.guarantees.rendering import html_page, number, rich_table, text_lines, text_page
 from altmin.io.records import record
 
 Status = Literal["holds", "violated", "cannot be checked"]
-Verdict = Literal["recovered", "plausible", "not supported"]
+Verdict = Literal["recovered", "plausible", "unknown", "contradicted"]
+VERDICTS: tuple[str, ...] = ("recovered", "plausible", "unknown", "contradicted")  # best first
 
 
 @record
@@ -43,6 +44,9 @@ class Condition:
         The bounds as numbers, for pictures.
     id : str
         Under which code refers to it; by default its name in lower case with underscores.
+    otherwise : {'contradicted', 'unknown', 'plausible'}
+        What may be said at best where it is violated: a test that rejects the fit contradicts it, one that
+        asks for more data leaves it unknown, one that leaves an alternative makes it plausible.
     """
 
     name: str
@@ -56,6 +60,7 @@ class Condition:
     at_most: float | None = None
     at_least: float | None = None
     id: str = ""
+    otherwise: str = "unknown"
 
     def __str__(self) -> str:
         return text_lines(self)
@@ -93,8 +98,11 @@ class GuaranteeReport:
 
     Parameters
     ----------
-    verdict : {'recovered', 'plausible', 'not supported'}
-        'recovered' is said only where calibrated evidence supports it.
+    verdict : {'recovered', 'plausible', 'unknown', 'contradicted'}
+        The least of its factors and of what speaks of the whole. 'recovered': within the printed error of
+        the truth, under the printed assumptions. 'plausible': it fits, but a named alternative or an
+        assumption that data can't decide remains. 'unknown': the tests have no power here. 'contradicted':
+        a test rejects it.
     conditions : tuple of Condition
         The rows.
     effort : {'cheap', 'full'}
@@ -106,7 +114,10 @@ class GuaranteeReport:
     claim : str
         What exactly is claimed to be recovered, in the model's own terms.
     factors : tuple of Factor
-        One line per component, in the order of ``components_``; empty where there is no such table.
+        One line per component, in the order of ``components_``; empty where there is no such table. It goes
+        into a DataFrame: ``pandas.DataFrame(report.factors)``.
+    assumptions : tuple of str
+        What the claim assumes and data can't decide.
     """
 
     verdict: str
@@ -116,6 +127,7 @@ class GuaranteeReport:
     advice: str = ""
     claim: str = ""
     factors: tuple[Factor, ...] = ()
+    assumptions: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Condition]:
         return iter(self.conditions)
@@ -137,11 +149,7 @@ class GuaranteeReport:
         return tuple(condition for condition in self.conditions if condition.status == "violated")
 
     def __str__(self) -> str:
-        head = f"guarantee: {self.verdict} ({self.effort} effort)"
-        if self.estimated_error is not None:
-            head += f", estimated error {number(self.estimated_error)}"
-        lines = [head, *(f"  {condition}" for condition in self.conditions)]
-        return "\n".join(lines + ([f"  next: {self.advice}"] if self.advice else []))
+        return text_page(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON-ready data."""
@@ -179,6 +187,7 @@ def check(
     meaning: str,
     decisive: bool = False,
     id: str | None = None,
+    otherwise: str = "unknown",
 ) -> Condition:
     """A condition judged by a bound; NaN or None means that it cannot be checked.
 
@@ -196,6 +205,8 @@ def check(
         Whether the verdict rests on it; :func:`altmin.guarantees.contract.judge` decides that by its rules.
     id : str, optional
         Under which code refers to it.
+    otherwise : {'contradicted', 'unknown', 'plausible'}
+        What may be said at best where it is violated.
 
     Returns
     -------
@@ -213,8 +224,8 @@ def check(
     value = None if measured is None else float(measured)
     required = " and ".join(bounds) or "not known"
     bound = {"at_most": _plain(at_most), "at_least": _plain(at_least)}
-    key = id or _slug(name)
-    return Condition(name, symbol, reference, value, required, status, meaning, decisive, **bound, id=key)
+    facts: dict[str, Any] = {**bound, "id": id or _slug(name), "otherwise": otherwise}
+    return Condition(name, symbol, reference, value, required, status, meaning, decisive, **facts)
 
 
 def unchecked(name: str, symbol: str, reference: str, why: str) -> Condition:

@@ -50,3 +50,55 @@ def gradient_t(r: Array, gradient: Array) -> float:
     if np.std(gradient) == 0 or np.std(r) == 0:
         return 0.0
     return float(abs(np.corrcoef(r**2, gradient)[0, 1]) * np.sqrt(len(r)))
+
+
+def white_ratio(r: Array, left: Array, right: Array, seed: int = 0) -> float:
+    """||sum (r^2 - mean) u v'|| over its largest value for eight permutations: noise that depends on x."""
+    centred = r**2 - np.mean(r**2)
+    rng = np.random.default_rng(seed)
+
+    def norm(weights: Array) -> float:
+        return float(np.linalg.norm(left.T @ (weights[:, None] * right), 2))
+
+    return norm(centred) / max(*(norm(rng.permutation(centred)) for _ in range(8)), 1e-300)
+
+
+def robust_error(J: Array, inverse: Array, r: Array) -> float:
+    """Norm of the standard errors of the parameters, whatever the noise of each row."""
+    n, p = J.shape
+    scale = n / max(n - p, 1)
+    plain = float(np.mean(r**2)) * scale * float(np.trace(inverse))
+    half = (J * r[:, None]) @ inverse
+    return float(np.sqrt(max(plain, scale * float(np.sum(half**2)))))
+
+
+def drift(J: Array, r: Array, noise: float, size: float) -> float:
+    """Difference of the least-squares steps of early and late rows, over what noise explains."""
+    half = len(r) // 2
+    if half < J.shape[1]:
+        return float("nan")
+    steps = []
+    for part in (slice(0, half), slice(half, None)):
+        gram = J[part].T @ J[part]
+        steps.append(np.linalg.pinv(gram, rcond=1e-14, hermitian=True) @ (J[part].T @ r[part]))
+    apart = float(np.linalg.norm((steps[0] - steps[1])[1:])) / size
+    return apart / max(0.01, 3 * noise)
+
+
+def attenuation(r: Array, gradient: Array, size: float) -> float:
+    """Largest share of the model that noise in one feature may hide, by what the residuals allow.
+
+    Noise of variance tau^2 in a feature adds tau^2 g^2 to the squared residual, g being the derivative, and
+    shrinks its coefficients by tau^2. Where g varies, the slope of r^2 on g^2 bounds tau^2; where it doesn't,
+    only the size of the residual does.
+    """
+    squares, g2 = r**2, gradient**2
+    mean = np.maximum(g2.mean(axis=0), 1e-300)
+    bound = np.minimum(float(squares.mean()) / mean, 0.25)
+    spread = g2 - g2.mean(axis=0)
+    variance = np.maximum(np.mean(spread**2, axis=0), 1e-300)
+    slope = np.mean(spread * (squares - squares.mean())[:, None], axis=0) / variance
+    left = squares[:, None] - squares.mean() - spread * slope
+    se = np.sqrt(np.mean((spread * left) ** 2, axis=0) / len(r)) / variance
+    tau2 = np.minimum(bound, np.maximum(slope, 0.0) + 2 * se)
+    return float(np.max(np.sqrt(mean) * tau2)) / size

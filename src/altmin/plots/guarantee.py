@@ -9,7 +9,7 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.plots._panels import BAD, DOUBTFUL, GOOD, NEUTRAL, fitted, one_axes
 
 _STATUS = {"holds": GOOD, "violated": BAD, "cannot be checked": NEUTRAL}
-_VERDICT = {"recovered": GOOD, "plausible": DOUBTFUL, "not supported": BAD}
+_VERDICT = {"recovered": GOOD, "plausible": DOUBTFUL, "unknown": NEUTRAL, "contradicted": BAD}
 
 
 @fill_class
@@ -67,7 +67,12 @@ class GuaranteeDisplay:
             ax.text(1.0, place, row.status, va="center", ha="right", color=colour)
         ax.set(xlim=(0, 1), ylim=(len(rows) - 0.4, -0.6))
         ax.set_axis_off()
-        ax.set_title(self.report.verdict, loc="left", color=_VERDICT[self.report.verdict], fontweight="bold")
+        ax.set_title(
+            self.report.verdict,
+            loc="left",
+            color=_VERDICT.get(self.report.verdict, NEUTRAL),
+            fontweight="bold",
+        )
         self.ax_, self.figure_ = ax, ax.figure
         return self
 

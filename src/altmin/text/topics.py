@@ -160,7 +160,7 @@ class TopicModel(AND):
         table = source.read(0, source.n_rows)
         rows = Block(0, 0, table.X)
         check_finite(rows)
-        check_smallest(largest_values(rows, self._limits), source.dtype, self._limits)
+        check_smallest(largest_values(rows, self._power), source.dtype, self._power)
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))

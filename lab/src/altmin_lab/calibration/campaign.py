@@ -101,7 +101,7 @@ def examine(each: Kind, number: int, seed: int) -> dict[str, Any]:
         try:
             row["full"] = summary(model.guarantee(*trial.data, effort="full"))
         except ValueError as refusal:
-            row["full"] = {"verdict": "not supported", "estimate": None, "rows": {}, "refused": str(refusal)}
+            row["full"] = {"verdict": "unknown", "estimate": None, "rows": {}, "refused": str(refusal)}
         row["full_cpu"] = time.process_time() - begin
     return row
 

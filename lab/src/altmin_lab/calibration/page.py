@@ -45,7 +45,7 @@ def summary(rows: list[dict[str, Any]]) -> str:
     lines = [
         "| family | problems | wrong fits | false 'recovered' (cheap / full) | recovered, no noise "
         "| said (cheap / full) | recovered, noise | said (cheap / full) | other models and noise "
-        "| above 'not supported' (cheap / full) |",
+        "| 'plausible' or more (cheap / full) |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for family in FAMILIES:
@@ -111,7 +111,7 @@ def draw(rows: list[dict[str, Any]]) -> Any:
     import numpy as np
 
     rng = np.random.default_rng(0)
-    colours = {"recovered": "#1a7f37", "plausible": "#b98900", "not supported": "#b42318"}
+    colours = {"recovered": "#1a7f37", "plausible": "#b98900", "neither": "#b42318"}
     figure, axes = plt.subplots(1, 2, figsize=(12, 5), sharey=True, layout="constrained")
     for ax, effort in zip(axes, EFFORTS, strict=True):
         for level, (verdict, colour) in enumerate(reversed(colours.items())):
@@ -121,7 +121,8 @@ def draw(rows: list[dict[str, Any]]) -> Any:
                     for row in rows
                     if row["error"] is not None
                     and row["family"] == family
-                    and row[effort]["verdict"] == verdict
+                    and (row[effort]["verdict"] if row[effort]["verdict"] in colours else "neither")
+                    == verdict
                 ]
                 x = place + 0.27 * (level - 1) + rng.uniform(-0.11, 0.11, len(errors))
                 ax.scatter(

@@ -3,7 +3,7 @@
 A fit is *truly recovered* where its error is at most .01 (.05 on data with noise), *wrong* where it is above
 .1. 'recovered' is *false* where the error is above max(.01, min(5 e, .1)), e being the error that the report
 itself estimates: it may not excuse itself by estimating a large one. On data of another model, or of none,
-every answer is wrong, and any verdict but 'not supported' is *too green*.
+every answer is wrong, and 'recovered' or 'plausible' is *too green*.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def false_claim(row: dict[str, Any], effort: str) -> bool:
 
 
 def too_green(row: dict[str, Any], effort: str) -> bool:
-    """Whether data of another model, or of none, got more than 'not supported'."""
-    return row["group"] in ("other", "noise") and row[effort]["verdict"] != "not supported"
+    """Whether data of another model, or of none, were called 'recovered' or 'plausible'."""
+    return row["group"] in ("other", "noise") and row[effort]["verdict"] in ("recovered", "plausible")
 
 
 def tally(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:

@@ -89,6 +89,29 @@ def calibrate(
 
 
 @app.command()
+def adversary(
+    seed: Annotated[int, typer.Option(help="Of the round.")],
+    held_out: Annotated[bool, typer.Option(help="Kinds on which rules must not be tuned.")] = False,
+    per_kind: Annotated[int, typer.Option(help="Problems of each kind.")] = 1,
+    out: Annotated[Path, typer.Option(help="File of JSON lines; it is appended to.")] = Path(
+        "adversary.jsonl"
+    ),
+    family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
+    seconds: Annotated[float, typer.Option(help="CPU time at most.")] = float("inf"),
+) -> None:
+    """Hold the verdicts against kinds of data made by composition; prints a line for each family."""
+    from altmin_lab.adversary.campaign import read, run
+    from altmin_lab.adversary.kinds import FAMILIES
+    from altmin_lab.adversary.tally import tally
+
+    chosen = tuple(family or FAMILIES)
+    left = run(out, chosen, seed, per_kind, held_out=held_out, seconds=seconds)
+    for each in chosen:
+        print(tally(read(out), each))
+    print(f"{left} problem(s) left to run")
+
+
+@app.command()
 def accept(
     only: Annotated[
         list[str] | None, typer.Argument(help='Promises whose "script.promise" contains one of these.')

@@ -30,7 +30,7 @@ WORST_CONDITION = 1e6
 """Condition of whitened atoms, which should be nearly orthogonal, at which two of them have become one."""
 
 _SAMPLED = 1 << 14  # entries of a block that enter the histogram: plenty for a quantile, and cheap
-_FALL = 0.1  # thresholds fall by at most this factor from one pass to the next
+_FALL = 0.3  # thresholds fall by at most this factor from one pass to the next
 _EVEN = 0.11  # (sum r^2)^2 / (p sum r^4) is .37 or more for plain data, less for scales and outliers
 _SAFE = 10.0  # times the rms change of an atom's codes: no zero code can pass such a threshold
 _ROUNDING = 1e3  # times the rounding error of a code

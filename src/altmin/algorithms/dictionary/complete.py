@@ -47,7 +47,6 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
-from altmin.algorithms.dictionary.candidates import Candidate, Progress, Search
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
     at,
@@ -71,6 +70,9 @@ from altmin.algorithms.dictionary.posterior import (
 )
 from altmin.algorithms.dictionary.starts import (
     PORTFOLIO,
+    Candidate,
+    Progress,
+    Search,
     agree,
     contrast_map,
     distinct_directions,
@@ -248,7 +250,7 @@ class Complete:
         if state.centre is None and (self.intercept or unseen):
             return replace(state, centre=state.frame.full(mean))  # and once more around it
         if state.centre is not None and np.trace(moments) < 1e-24 * float(state.centre @ state.centre):
-            raise ValueError("the samples are all the same: they span no dictionary")
+            raise ValueError("X: the samples are all the same: they span no dictionary")
         frame = whitening(moments, self.n_components, state.frame.axes, stats["energy"] / state.n_rows)
         state = replace(state, frame=frame)
         if self.start is not None:

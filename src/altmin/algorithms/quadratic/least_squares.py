@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,9 +39,10 @@ _CLIP = 3.0
 _MOST_GROWN = 6
 _TOLERANCE = {"first": 1e-5, "grown": 1e-3, "cut": 1e-5, "last": 1e-9, "ridge": 1e-3, "shrunk": 1e-9}
 _STEPS = {"first": 60, "grown": 30, "cut": 60, "last": 200, "ridge": 10, "shrunk": 200}
-RIDGES = np.array([0.0, *10.0 ** np.arange(-5, -0.9, 0.5)])
+RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0])])
+_MOST_LINEAR = 0.1  # a strong ridge leaves nothing but the linear part, and that as it is
 _FOLDS, _FEW_ROWS = 5, 2000
-_PLENTY = 50  # rows for each parameter
+_PLENTY = 200  # rows for each parameter
 _WORTH = 0.998  # of the loss on rows left out
 _ABOVE_NOISE = 1.2
 
@@ -75,6 +76,8 @@ class LeastSquaresState(OnePassState):
 @record
 class LeastSquares(OnePass):
     """Parameters, as in :class:`altmin.algorithms.quadratic.one_pass.OnePass`; each step sees all rows."""
+
+    stops_itself: ClassVar[bool] = True  # small steps end a stage, not the fit
 
     def init(self, info: Info, seed: int) -> LeastSquaresState:
         """A zero model."""
@@ -222,7 +225,7 @@ class LeastSquares(OnePass):
     def _penalty(self, state: Any) -> NDArray[Any]:
         """What the square of each parameter costs."""
         d, a = len(state.linear), state.ridge
-        parts = [np.zeros(1)] * self.intercept + [np.full(d, 2 * a**2)] * self.linear
+        parts = [np.zeros(1)] * self.intercept + [np.full(d, 2 * min(a, _MOST_LINEAR) ** 2)] * self.linear
         return np.concatenate([*parts, np.full(d * len(state.signs), a)])
 
     def _propose(self, state: Any) -> Any:

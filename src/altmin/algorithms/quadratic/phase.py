@@ -7,9 +7,12 @@ On a stream :math:`H = \frac{1}{\beta n} X^H \mathrm{diag}(r) X - \frac{\bar r}{
 power step on :math:`s s^H + \eta H` needs O(d) memory. Rows that can be read again polish the estimate by
 reweighted amplitude flow (Wang, Giannakis, Saad and Chen 2018): gradient steps on
 :math:`\frac1n \sum w_i (|x_i^T s| - \sqrt{y_i})^2` where :math:`w_i` is small for rows whose phase is
-still uncertain. The start is the top direction of the rows with the largest intensities.
+still uncertain, and 0 for rows that miss by far more than the others (outliers). The start is the top
+direction of the rows with the largest intensities. Columns are measured in units of their own size. Noise may
+have put intensities below zero: their amplitude counts as 0.
 
-Complex designs come as rows [Re x, Im x]: the engine's blocks are real.
+Complex designs come as rows [Re x, Im x]: the engine's blocks are real. Coded diffraction patterns come as
+rows of masks, each with a row of intensities beside it; products with them are fast Fourier transforms.
 """
 
 from __future__ import annotations
@@ -31,10 +34,14 @@ from altmin.algorithms.quadratic.guarded_steps import (
 )
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.contract import All, Block, Done, Info, Max, Round, Stats, record
+from altmin.kernels.diffraction import Diffraction
 
 _POWER_ROUNDS = 30
 _POLISH_STEP = 0.8
 _CALM = 1e-15
+_DOUBT, _DOUBT_LATER = 5.0, 0.5  # in the weights of rows: until the signal settles, and after
+_SETTLED = 1e-4
+_FAR = 6.0  # times the mean miss of rows that count: an outlier
 _LARGE = 1.45  # times the mean: about 23 % of the rows, for real and complex Gaussian designs alike
 
 
@@ -44,15 +51,17 @@ class PhaseState(GuardedState):
 
     scale: float  # largest y: the unit of intensities
     mean: float  # of y / scale
-    power: float  # mean square of a design entry
     s: Any  # (d,): real or complex
     safe: Any
     left: int
     probe: Any  # (d,): power iteration on X^H X, for the longest safe step of the polish
-    spread: float = 1.0  # largest eigenvalue of X^H X / (n power)
+    spread: float = 1.0  # largest eigenvalue of X^H X / n
     new: Any = None  # direction that the V round looks along
     new_shift: float = 0.0
     amplitude_loss: float = np.inf
+    unit: Any = None  # (d,): size of the columns of the design
+    settled: bool = False  # whether the polish has found its basin
+    miss: float = np.inf  # mean miss of the amplitudes of rows that count
     excess: float = 0.0  # of the design's entries: |E|x|^4 / (E|x|^2)^2 - Gaussian|
 
 
@@ -62,6 +71,7 @@ class Phase(GuardedSteps):
 
     complex_design: bool = False
     polish: int = 0
+    shape: tuple[int, ...] = ()  # of the signal behind the masks of coded diffraction patterns
 
     @property
     def beta(self) -> float:
@@ -74,7 +84,7 @@ class Phase(GuardedSteps):
         d = info.n_features // 2 if self.complex_design else info.n_features
         s = rng.standard_normal(d) + (1j * rng.standard_normal(d) if self.complex_design else 0.0)
         s = s / np.linalg.norm(s)
-        return PhaseState(1.0, 1.0, 1.0, s, s, _POWER_ROUNDS, s, phase="moments")
+        return PhaseState(1.0, 1.0, s, s, _POWER_ROUNDS, s, phase="moments")
 
     def next_round(self, state: PhaseState) -> Round | Done:
         """Units, a spectral start, then stream steps or the polish."""
@@ -100,15 +110,18 @@ class Phase(GuardedSteps):
 
     def _see(self, state: PhaseState, stats: Stats) -> PhaseState:
         n = stats["n"]
-        power = stats["xx"] / n / len(state.s)
+        if not stats["y"] > 0:
+            raise ValueError("y: the mean of the intensities |<x, s>|^2 is not above zero")
+        second = stats["xx"] / n
+        unit = np.where(second > 0, np.sqrt(np.where(second > 0, second, 1.0)), 1.0)
         scale = float(stats["top"].value) or 1.0
-        fourth = stats["xxxx"] / n / len(state.s) / max(power**2, 1e-300)
+        fourth = float(np.mean(stats["xxxx"] / n / unit**4))
         return replace(
             state,
             phase="power",
             scale=scale,
-            mean=float(stats["y"] / n / scale) or 1.0,
-            power=float(power) or 1.0,
+            mean=float(stats["y"] / n / scale),
+            unit=unit,
             excess=float(abs(fourth - (2.0 if self.complex_design else 3.0))),
         )
 
@@ -116,13 +129,13 @@ class Phase(GuardedSteps):
         """Power iterations: the start along the largest intensities, and the spread of the designs."""
         s, _ = _unit(stats["B"], state.s)
         probe, grown = _unit(stats["P"], state.probe)
-        spread = max(grown / (stats["n"] * state.power), 1.0)
+        spread = max(grown / stats["n"], 1.0)
         state = replace(state, s=s, probe=probe, spread=spread, left=state.left - 1)
         return state if state.left else self._level(state)
 
     def _level(self, state: PhaseState) -> PhaseState:
         """Length of the start from the mean intensity: E y = |s|^2 E|x_j|^2."""
-        s = state.s * np.sqrt(state.mean / state.power)
+        s = state.s * np.sqrt(state.mean)
         polishing = self.polish > 0 and self.batch_size == 0
         return replace(state, s=s, safe=s, phase="polish" if polishing else "u", again=not polishing)
 
@@ -133,7 +146,7 @@ class Phase(GuardedSteps):
             return take_back(state, s=state.safe)
         state = accept(state, stats, loss, error, safe=state.s)
         state, eta = self.pace(state, batch_noise(3.6, len(state.s), n), self.step)
-        shift = stats["r"] / n / state.power / self.beta
+        shift = stats["r"] / n / self.beta
         new = self._power_step(state, stats, state.s, shift, eta)
         new, _ = _unit(new, state.s)
         return replace(state, phase="v", new=new, new_shift=float(shift), step=eta)
@@ -152,7 +165,7 @@ class Phase(GuardedSteps):
         self, state: PhaseState, stats: Stats, along: NDArray[Any], shift: float, eta: float
     ) -> NDArray[Any]:
         """(s s^H + eta H) along, from the round's X^H (r * X along)."""
-        H = stats["B"] / (self.beta * stats["n"] * state.power**2) - shift * along
+        H = stats["B"] / (self.beta * stats["n"]) - shift * along
         return state.s * np.vdot(state.s, along) + eta * H
 
     def _polish(self, state: PhaseState, stats: Stats) -> PhaseState:
@@ -161,9 +174,10 @@ class Phase(GuardedSteps):
         loss = stats["amplitude"] / n
         if loss > state.amplitude_loss * (1 + 1e-9) and state.steps > 20 and not state.again:
             return take_back(state, s=state.safe)
-        # Trusted rows count at most 2/3, so a step below 3 / spread doesn't run away.
-        step = state.cut * min(_POLISH_STEP * (2 / self.beta), 2.2 / state.spread)
-        move = step * stats["gradient"] / (n * state.power)
+        # Rows that fit count 1 / (1 + doubt), so a step below 2 (1 + doubt) / spread doesn't run away.
+        longer = (1 + _DOUBT_LATER) / (1 + _DOUBT) if state.settled else 1.0
+        step = 2.5 * longer * state.cut * min(_POLISH_STEP * (2 / self.beta), 2.2 / state.spread)
+        move = step * stats["gradient"] / n
         s = state.s - move
         change = float(np.linalg.norm(move)) / max(float(np.linalg.norm(s)), 1e-300)
         loss_y = stats["rr"] / max(stats["yy"], 1e-300)
@@ -178,34 +192,36 @@ class Phase(GuardedSteps):
             again=False,
             cut=min(state.cut * 1.1, 1.0),
             step=step,
+            settled=state.settled or change < _SETTLED,
+            miss=float(stats["miss"] / max(stats["counted"], 1e-300)),
         )
         return replace(state, phase="done") if state.steps >= self.polish else state
 
 
-def design(algorithm: Phase, block: Block) -> NDArray[Any]:
-    """The block's rows, complex where they stand for complex ones."""
+def design(algorithm: Phase, block: Block) -> Any:
+    """The block's rows, complex where they stand for complex ones; masks as what they measure."""
     X = block.X
     if not algorithm.complex_design:
         return np.asarray(X)
     d = X.shape[1] // 2
-    return np.asarray(X[:, :d] + 1j * X[:, d:])
+    rows = np.asarray(X[:, :d] + 1j * X[:, d:])
+    return Diffraction(rows, algorithm.shape) if algorithm.shape else rows
 
 
 def moments_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
     """Sizes of designs and intensities."""
-    if block.y is None:
-        raise ValueError("the blocks bring no intensities y: give tuples (X, y), or y beside X")
-    if (block.y < 0).any():
-        row = block.start + int(np.flatnonzero(block.y < 0)[0])
-        raise ValueError(f"y is negative at row {row}: intensities |<x, s>|^2 can't be")
-    w = weights_of(block)
-    squares = np.square(np.abs(design(algorithm, block)))
+    X, y, w = _data(algorithm, block)
+    if isinstance(X, Diffraction):
+        second, fourth = X.powers(w)
+    else:
+        squares = np.square(np.abs(X))
+        second, fourth = w @ squares, w @ np.square(squares)
     return {
         "n": float(w.sum()),
-        "xx": float(w @ squares.sum(axis=1)),
-        "xxxx": float(w @ np.square(squares).sum(axis=1)),
-        "y": float(w @ block.y),
-        "top": Max(float(np.max(block.y[w > 0], initial=0.0))),
+        "xx": np.asarray(second, dtype=np.float64),
+        "xxxx": np.asarray(fourth, dtype=np.float64),
+        "y": float(w @ y),
+        "top": Max(float(np.max(y[w > 0], initial=0.0))),
     }
 
 
@@ -214,24 +230,22 @@ def power_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
 
     Plain intensities, as in the paper's start, have tails that hide the signal at few rows a dimension.
     """
-    X = design(algorithm, block)
-    y = np.asarray(block.y, dtype=np.float64) / (state.scale * state.mean)
-    w = weights_of(block)
+    X, y, w = _data(algorithm, block)
+    y = y / (state.scale * state.mean)
     t = np.where(y > _LARGE, y, 0.0) ** 0.25 * w
-    both = X @ np.column_stack([state.s, state.probe])
-    both = X.conj().T @ (np.column_stack([t, w]) * both)
+    both = X @ (np.column_stack([state.s, state.probe]) / state.unit[:, None])
+    both = _adjoint(X, np.column_stack([t, w]) * both) / state.unit[:, None]
     return {"n": float(w.sum()), "B": both[:, 0].copy(), "P": both[:, 1].copy()}
 
 
 def u_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
     """Residual of the intensities, its moments, and X^H (r * X s)."""
-    X, r, w, Xs = _residual(algorithm, state, block)
-    y = np.asarray(block.y, dtype=np.float64) / state.scale
+    X, y, r, w, Xs = _residual(algorithm, state, block)
     rr = r * r
     return {
         "n": float(w.sum()),
         "rows": int(np.count_nonzero(w)),
-        "B": X.conj().T @ (w * r * Xs),
+        "B": _adjoint(X, w * r * Xs) / state.unit,
         "r": float(w @ r),
         "rr": float(w @ rr),
         "rrrr": float(w @ (rr * rr)),
@@ -241,24 +255,26 @@ def u_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
 
 def v_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
     """X^H (r * X u) along the new direction, with the residual of the old signal."""
-    X, r, w, _ = _residual(algorithm, state, block)
-    return {"n": float(w.sum()), "B": X.conj().T @ (w * r * (X @ state.new))}
+    X, _, r, w, _ = _residual(algorithm, state, block)
+    return {"n": float(w.sum()), "B": _adjoint(X, w * r * (X @ (state.new / state.unit))) / state.unit}
 
 
 def polish_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
     """Gradient of the reweighted amplitude loss."""
-    X, r, w, Xs = _residual(algorithm, state, block)
-    amplitude = np.sqrt(np.asarray(block.y, dtype=np.float64) / state.scale)
-    size = np.abs(Xs)
+    X, y, r, w, Xs = _residual(algorithm, state, block)
+    amplitude, size = np.sqrt(np.maximum(y, 0.0)), np.abs(Xs)
     # Rows whose predicted amplitude is far below the measured one have an unreliable phase.
-    trust = size / (size + 0.5 * amplitude + 1e-300)
-    phase = Xs / np.maximum(size, 1e-300)
-    gap = Xs - amplitude * phase
-    y = amplitude**2
+    doubt = _DOUBT_LATER if state.settled else _DOUBT
+    gap = Xs - amplitude * (Xs / np.maximum(size, 1e-300))
+    miss = np.abs(gap)
+    counted = w * ((miss <= _FAR * state.miss) if state.settled else 1.0)
+    trust = size / (size + doubt * amplitude + 1e-300)
     return {
         "n": float(w.sum()),
-        "gradient": X.conj().T @ (w * trust * gap),
-        "amplitude": float(w @ np.square(np.abs(gap))),
+        "gradient": _adjoint(X, counted * trust * gap) / state.unit,
+        "amplitude": float(counted @ np.square(miss)),
+        "miss": float(counted @ miss),
+        "counted": float(counted.sum()),
         "rr": float(w @ (r * r)),
         "yy": float(w @ (y * y)),
     }
@@ -276,10 +292,22 @@ def _unit(vector: NDArray[Any], otherwise: NDArray[Any]) -> tuple[NDArray[Any], 
     return (vector / norm, norm) if norm > 0 else (otherwise, 0.0)
 
 
+def _data(algorithm: Phase, block: Block) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+    """Designs, intensities and weights."""
+    y = block.y if not algorithm.shape else np.ravel(block.second)
+    if y is None:
+        raise ValueError("the blocks bring no intensities y: give tuples (X, y), or y beside X")
+    w = weights_of(block) if not algorithm.shape else np.ones(len(y))
+    return design(algorithm, block), np.asarray(y, dtype=np.float64), w
+
+
+def _adjoint(X: Any, v: NDArray[Any]) -> NDArray[Any]:
+    return X.adjoint(v) if isinstance(X, Diffraction) else np.asarray(X.conj().T @ v)
+
+
 def _residual(
     algorithm: Phase, state: PhaseState, block: Block
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    X = design(algorithm, block)
-    Xs = X @ state.s
-    y = np.asarray(block.y, dtype=np.float64) / state.scale
-    return X, y - np.square(np.abs(Xs)), weights_of(block), Xs
+) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    X, y, w = _data(algorithm, block)
+    Xs, y = X @ (state.s / state.unit), y / state.scale
+    return X, y, y - np.square(np.abs(Xs)), w, Xs

@@ -16,15 +16,17 @@ from scipy.optimize import linear_sum_assignment
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState, changed_atoms
 from altmin.engine import AnySource, Source, StreamSource, open_source
-from altmin.estimators.dictionary.shared import OF_THE_FIT, DictionaryEstimator, intercept_of
+from altmin.estimators.dictionary.shared import DictionaryEstimator, intercept_of
 from altmin.estimators.parameters import Count, CountOrZero, Interval
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.dictionary import DICTIONARY, look
+from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
+from altmin.guarantees.refits import dense
 from altmin.guarantees.report import GuaranteeReport
 from altmin.metrics import match_components
 
 _HISTORY = 1000
+_RECENT = 5000  # rows that are kept for the report
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
@@ -244,6 +246,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         order = np.arange(k)
         if self.n_searches_ > 1:
             order = match_components(result.state.atoms, self.components_)[0]
+        self._recent = dense(X)
         self._fit_evidence = self._evidence(
             result.state, order, result.state.search.agreeing, theorem=3, batch=self.batch_size
         )
@@ -252,20 +255,21 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         """Evidence of the last rows: the search may be long ago, and the stream may have changed."""
         if state.recent is None:
             return
-        X = np.asarray(self._centred(state.recent), dtype=np.float64) / state.scale
         rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
-        facts = {name: getattr(self._fit_evidence, name) for name in OF_THE_FIT}
-        facts["unsettled"] = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
-        codes = X @ np.linalg.pinv(state.atoms)
-        n_samples = int(state.n_rows)
-        self._fit_evidence = look(codes, self.components_, state.thresholds, X, n_samples=n_samples, **facts)
+        unsettled = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
+        # rows of the search and the last ones: the dictionary must fit both
+        self._recent = np.concatenate([self._recent, np.asarray(state.recent, dtype=np.float64)])[-_RECENT:]
+        self._fit_evidence = replace(self._fit_evidence, unsettled=unsettled)
 
     @property
     def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]
         """Whether these are the atoms of the last rows; made when it is asked for, as blocks come fast."""
         if not hasattr(self, "_fit_evidence"):
             raise AttributeError(f"this {type(self).__name__} is not fitted yet: it has no guarantee_")
-        return judge(DICTIONARY, self._fit_evidence)
+        recent = getattr(self, "_recent", None)
+        if recent is None:
+            return judge(DICTIONARY, AtomsEvidence(self._fit_evidence, None))
+        return judge(DICTIONARY, self._looked(recent, int(self.n_samples_seen_)))
 
     def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))

@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 from altmin.contract import Block
 from altmin.engine import Source
-from altmin.engine.checks import Range
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.parameters import Count
 from altmin.guarantees.contract import judge
-from altmin.guarantees.dictionary import DICTIONARY, gaussian_spread, look, spread
+from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
+from altmin.guarantees.dictionary_atoms import atom_facts
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.guarantees.refits import halves, sample, worst_sines
 from altmin.guarantees.report import GuaranteeReport
@@ -28,13 +28,13 @@ from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
-OF_THE_FIT = ("changes", "agreeing", "theorem", "batch", "start", "unsettled")  # no rows can tell these
+_LOOK_ROWS = 20_000  # of a report
 
 
 class DictionaryEstimator(ComponentsEstimator):
     """A dictionary with linear codes: thresholds on ``X @ pinv(components_)``, or a pursuit."""
 
-    _limits: ClassVar[Range | None] = None  # the algorithms bring the data to unit scale first
+    _power: ClassVar[int] = 1  # the algorithms bring the data to unit scale first
     _shared_attributes: ClassVar[tuple[str, ...]] = (
         "component_scales_",
         "intercept_",
@@ -105,40 +105,41 @@ class DictionaryEstimator(ComponentsEstimator):
         centre = getattr(self, "intercept_", None)
         return data if centre is None or not np.any(centre) else data + centre.astype(data.dtype)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
-        evidence = self._look(source)
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
+        evidence = self._looked(sample(source, _LOOK_ROWS)[0], source.n_rows)
         if full:
             evidence = self._compared(evidence, source)
         return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
 
-    def _look(self, source: Source) -> DictionaryEvidence:
+    def _looked(self, X: NDArray[Any], n_samples: int) -> AtomsEvidence:
         """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
-        X = self._as_fitted(sample(source, max(1000, 12 * len(self.components_)))[0])
-        return look(
-            X @ self._decoder(),
-            self.components_,
-            self.thresholds_,
-            X,
-            **{name: getattr(self._fit_evidence, name) for name in OF_THE_FIT},
-            n_samples=source.n_rows,
+        X = self._as_fitted(X)
+        codes = X @ self._decoder()
+        kept = np.where(np.abs(codes) >= self.thresholds_, codes, 0.0)
+        counts = np.count_nonzero(kept, axis=0)
+        total, left = float(np.sum(X**2)), float(np.sum((X - kept @ self.components_) ** 2))
+        dtype = self.components_.dtype
+        fit = replace(
+            self._fit_evidence,
+            codes=codes.astype(dtype),
+            thresholds=self.thresholds_,
+            size=np.sqrt(np.sum(kept**2, axis=0) / np.maximum(counts, 1)),
+            density=counts / max(len(X), 1),
+            components=self.components_,
+            n_samples=n_samples,
+            residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
         )
+        return AtomsEvidence(fit, atom_facts(X, self.components_, float(np.finfo(dtype).eps)))
 
-    def _compared(self, evidence: DictionaryEvidence, source: Source) -> DictionaryEvidence:
+    def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""
         again = clone(self).set_params(random_state=1, verbose=0, checkpoint=None)
-        parts = [source.take(ids).X for ids in halves(source, most=_FULL_ROWS)]
-        fits = [clone(again).fit(part) for part in parts]
+        fits = [clone(again).fit(source.take(ids).X) for ids in halves(source, most=_FULL_ROWS)]
         restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
-        held_out = [
-            spread(times(fit._as_fitted(part), fit._decoder().astype(part.dtype)))
-            for fit, part in zip(fits, reversed(parts), strict=True)
-        ]
         return replace(
             evidence,
-            halves=float(worst_sines([fit.components_ for fit in fits], self.components_).max()),
-            restarts=float(worst_sines([restart.components_], self.components_).max()),
-            held_out=float(np.max(held_out)),
-            gaussian=gaussian_spread(len(self.components_), min(*(part.shape[0] for part in parts), 5000)),
+            halves=worst_sines([fit.components_ for fit in fits], self.components_),
+            restarts=worst_sines([restart.components_], self.components_),
         )
 
     def _from_another_start(self, model: Any) -> Any:
@@ -180,9 +181,8 @@ class DictionaryEstimator(ComponentsEstimator):
     def _set_guarantee(
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any
     ) -> None:
-        """The cheap report, from what the fit has seen; ``order`` is that of ``components_``."""
+        """What the fit knows about itself; ``order`` is that of ``components_``."""
         self._fit_evidence = self._evidence(state, order, agreeing, theorem, **facts)
-        self.guarantee_ = judge(DICTIONARY, self._fit_evidence)
 
     def _evidence(
         self, state: Any, order: NDArray[np.intp], agreeing: int | None, theorem: int, **facts: Any

@@ -29,6 +29,7 @@ from altmin.guarantees.nonnegative import (
     NONNEGATIVE,
     ConeEvidence,
     negative_excess,
+    room,
     shape,
     start_quality,
     structure_left,
@@ -152,6 +153,8 @@ class AND(ComponentsEstimator):
     True
     """
 
+    _assumptions = ("pure",)
+
     n_components: Count = field(kw_only=False)
     init: Literal["spa", "vca", "anchor", "random", "kmeans", "nmf"] | Matrix = "spa"
     threshold: Literal["auto"] | Positive | tuple[float, float] = "auto"
@@ -183,8 +186,8 @@ class AND(ComponentsEstimator):
         check_holes(source, self.missing)
         result = self._find(self._algorithm(source), source)
         self._set_run(result)
-        self._set_components(result.state, source.info.n_rows)
-        self.guarantee_ = self._report(result.state)
+        order = self._set_components(result.state, source.info.n_rows)
+        self.guarantee_ = self._report(result.state, order)
         self._state = None
         return self
 
@@ -210,8 +213,8 @@ class AND(ComponentsEstimator):
             ]
         self.n_iter_, self.outcome_ = result.state.stage, result.outcome
         self._state = result.state
-        self._set_components(result.state, source.info.n_rows)
-        self.guarantee_ = self._report(result.state)
+        order = self._set_components(result.state, source.info.n_rows)
+        self.guarantee_ = self._report(result.state, order)
         return self
 
     def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
@@ -230,7 +233,7 @@ class AND(ComponentsEstimator):
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         stride = -(-source.n_rows // max(2000, 20 * self.n_components))
         codes, rest, squares = self._look_at(source.take(np.arange(0, source.n_rows, stride)).X)
         left = row_norms2(rest)
@@ -245,6 +248,8 @@ class AND(ComponentsEstimator):
             noise=residual,
             dropped=max(self.outlier_mask_.sum() / source.n_rows, 1 - float(fits.mean())),
             holes=self.holes_,
+            room=room(self.components_),
+            pure=assume == "pure",
         )
         if full:
             evidence = self._compared(evidence, source, codes[fits], rest[fits])
@@ -273,7 +278,7 @@ class AND(ComponentsEstimator):
 
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
-        apart = float(worst_sines(fits, self.components_).max())
+        apart = worst_sines(fits, self.components_)
         starts = [refit(other, source, seed=seed) for seed in (1, 2)]
         excess = None
         if self.missing == "raise":
@@ -282,24 +287,25 @@ class AND(ComponentsEstimator):
         return replace(
             evidence,
             halves=apart,
-            restarts=float(worst_sines(starts, self.components_).max()),
-            at_noise=shape(codes, self.components_, level=2 * apart),
+            restarts=worst_sines(starts, self.components_),
+            at_noise=shape(codes, self.components_, level=2 * float(apart.max())),
             structured=structure_left(rest),
             excess=excess,
         )
 
-    def _report(self, state: AndState) -> GuaranteeReport:
+    def _report(self, state: AndState, order: np.ndarray) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
-        A = lift(state).A
+        A = lift(state).A[order]
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
         evidence = ConeEvidence(
-            None if state.codes is None else shape(state.codes, A),
+            None if state.codes is None else shape(state.codes[:, order], A),
             residual,
             noise=None if state.view.noiseless else residual,
             start=start,
             outside=outside,
             dropped=self.outlier_mask_.sum() / max(state.view.count, 1.0),
             holes=self.holes_,
+            room=room(self.components_),
         )
         return judge(NONNEGATIVE, evidence)
 
@@ -348,7 +354,8 @@ class AND(ComponentsEstimator):
             raise ValueError("init holds NaN, infinity or a component that is 0")
         return start
 
-    def _set_components(self, state: AndState, n_rows: int | None) -> None:
+    def _set_components(self, state: AndState, n_rows: int | None) -> np.ndarray:
+        """The fitted attributes; the order of the components."""
         counts = state.deviance is not None or state.view.scale is not None
         A = np.maximum(lift(state).A, 0.0) if counts else lift(state).A
         norms = np.linalg.norm(A, axis=1)
@@ -373,6 +380,7 @@ class AND(ComponentsEstimator):
         rows = np.arange(n_rows or 0)
         self.outlier_mask_ = np.isin(rows, [] if state.view.dropped is None else state.view.dropped)
         self.holes_ = None if state.view.completion is None else holes_of(state.view.completion)
+        return order
 
     def transform(self, X: Any, mask: Any = None) -> Any:
         """Non-negative weights of the samples, by the ``decoder``; with holes, from what was observed.
@@ -394,7 +402,7 @@ class AND(ComponentsEstimator):
     def _block_coder(self) -> Callable[[Block], Any]:
         if self.missing != "raise":
             return self._codes_with_holes
-        if self.noise_ == "poisson":
+        if getattr(self, "noise_", "gaussian") == "poisson":  # files from before have no noise_
             return self._codes_of_counts
         if self.decoder == "nnls":
             return lambda block: nnls_codes(block.X, self.components_)

@@ -221,7 +221,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self.outlier_mask_[worst] = True
         self.outlier_threshold_ = float(self.outlier_scores_[~self.outlier_mask_].max())
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         evidence = fitted_quantities(self, self._figures(source))
         if full:
             evidence = compared(self, evidence, source)

@@ -183,11 +183,12 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         codes = np.searchsorted(self.classes_, y).astype(np.float64)
         return self._open(X, codes, sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if self._streams:
             scores = collect_rows(self._scores, source, self.n_jobs)
             codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
-            return judge(SWEPT, _share_left(scores, codes, len(self.classes_)))
+            left = _share_left(scores, codes, len(self.classes_))
+            return judge(SWEPT, left, effort="full" if full else "cheap")
         mine = collect_rows(self._scores, source, self.n_jobs)
         codes = collect_rows(lambda block: np.asarray(block.y), source).astype(np.intp)
         found = self._evidence(mine, codes)
@@ -220,7 +221,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         """
         check_is_fitted(self)
         source = self._open(X, reset=False).require_replayable("decision_function")
-        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, limits=self._limits))
+        scores = np.asarray(map_rows(self._scores, source, self.n_jobs, power=self._power))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

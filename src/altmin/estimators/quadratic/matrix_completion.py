@@ -336,10 +336,10 @@ class InductiveMatrixCompletion(Estimator):
         B = _features("column_features", given[2], shape[1], entries.dtype)
         return _EntrySource(entries, A, B)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         assert isinstance(source, _EntrySource)
         if self.values_ is None:
-            return judge(SWEPT, self._left_of(source.entries))
+            return judge(SWEPT, self._left_of(source.entries), effort="full" if full else "cheap")
         found = SensingEvidence(
             n_rows=float(source.n_rows), loss=self._left_of(source.entries), **self._facts
         )

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
 from altmin.contract import Block
-from altmin.engine import AnySource, Result, Source, map_rows
-from altmin.engine.checks import Range
+from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.sources import is_block_list
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
@@ -25,6 +24,56 @@ from altmin.guarantees.contract import judge
 from altmin.guarantees.quadratic import PHASE, SensingEvidence
 from altmin.guarantees.refits import on_halves
 from altmin.guarantees.report import GuaranteeReport
+from altmin.kernels.diffraction import Diffraction
+
+
+class CodedDiffraction:
+    """Designs of coded diffraction: the Fourier transform of the signal behind each of several masks.
+
+    Parameters
+    ----------
+    masks : array-like of shape (n_masks, *shape)
+        What the signal, of the given shape, is multiplied with before each measurement.
+
+    Notes
+    -----
+    **Guarantee.** That of the fit it is given to; three random masks leave only the global phase open.
+
+    **Cost.** A product takes one fast Fourier transform for each mask; no matrix is formed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import CodedDiffraction, PhaseRetrieval
+    >>> rng = np.random.default_rng(0)
+    >>> s = rng.standard_normal(64) + 1j * rng.standard_normal(64)
+    >>> designs = CodedDiffraction(np.exp(2j * np.pi * rng.random((6, 64))))
+    >>> model = PhaseRetrieval(random_state=0).fit(designs, designs.intensities(s))
+    >>> bool(abs(abs(np.vdot(model.signal_, s)) / np.linalg.norm(s) ** 2 - 1) < 1e-6)
+    True
+    """
+
+    def __init__(self, masks: Any) -> None:
+        self.masks = np.asarray(masks)
+        if self.masks.ndim < 2:
+            raise ValueError(f"masks has shape {self.masks.shape}: (n_masks, *shape of the signal) is needed")
+
+    def intensities(self, signal: Any) -> NDArray[Any]:
+        """What would be measured of a signal.
+
+        Parameters
+        ----------
+        signal : array-like of the shape of a mask
+            The signal.
+
+        Returns
+        -------
+        ndarray of the shape of the masks
+            Intensities, one for each mask and frequency.
+        """
+        flat = self.masks.reshape(len(self.masks), -1)
+        fields = Diffraction(flat, self.masks.shape[1:]) @ np.ravel(np.asarray(signal))
+        return np.asarray(np.square(np.abs(fields)).reshape(self.masks.shape))
 
 
 class PhaseRetrieval(RegressorMixin, Estimator):
@@ -80,7 +129,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     array([ 3. , -1. ,  2. ,  0.5,  1. ])
     """
 
-    _limits: ClassVar[Range | None] = (1e-75, 1e75)  # the start looks at fourth powers
+    _power: ClassVar[int] = 4  # the start looks at fourth powers
 
     batch_size: Literal["auto"] | Count = "auto"
     polish: bool = True
@@ -99,10 +148,29 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         y : array-like of shape (n_samples,)
             Intensities, none negative; None where blocks bring them along.
         """
+        if isinstance(X, CodedDiffraction):
+            return self._fit_patterns(X, y, sample_weight)
+        self._shape: tuple[int, ...] = ()
         target = regression_target(self, X, y)
         source, self._complex = self._open_designs(X, target, sample_weight)
         algorithm = self._algorithm(source)
         self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
+        return self
+
+    def _fit_patterns(self, designs: CodedDiffraction, y: Any, sample_weight: Any) -> Self:
+        """One row for each mask, with its intensities beside it."""
+        masks = designs.masks
+        if y is None or np.shape(y) != masks.shape:
+            raise ValueError(f"y has shape {np.shape(y)}; the masks need intensities of shape {masks.shape}")
+        if sample_weight is not None:
+            raise ValueError("sample_weight: patterns have no weights")
+        self._shape, self._complex = masks.shape[1:], True
+        self.n_features_in_ = int(np.prod(self._shape))
+        flat = masks.reshape(len(masks), -1).astype(np.complex128)
+        measured = np.asarray(y, dtype=np.float64).reshape(len(masks), -1)
+        source = open_source(_real(flat), None, None, measured)
+        algorithm = self._algorithm(source)
+        self._adopt(algorithm, self._run(algorithm, source), masks.size)
         return self
 
     @fit_context
@@ -142,30 +210,19 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             Values of ``|x's|^2``.
         """
         check_is_fitted(self)
+        if isinstance(X, CodedDiffraction):
+            return X.intensities(self.signal_)
         source, is_complex = self._open_designs(X, None, None, reset=False)
         reader = Phase(complex_design=is_complex)
 
         def values(block: Block) -> NDArray[Any]:
             return np.square(np.abs(design(reader, block) @ self.signal_)).astype(block.X.dtype)
 
-        return map_rows(values, source, self.n_jobs, limits=self._limits)
+        return map_rows(values, source, self.n_jobs, power=self._power)
 
     def _open_designs(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> tuple[AnySource, bool]:
         """Complex designs become rows [Re x, Im x]: the engine's blocks are real."""
-        stream = not isinstance(X, str | Path) and not hasattr(X, "shape") and not isinstance(X, list)
-        if is_block_list(X):
-            is_complex = np.iscomplexobj(X[0][0] if isinstance(X[0], tuple) else X[0])
-            X = [_real_block(block) for block in X] if is_complex else X
-        elif stream and hasattr(X, "__iter__"):
-            blocks = iter(X)
-            first = next(blocks, None)
-            if first is None:
-                raise ValueError("X is an empty iterable: it gave no block of rows")
-            is_complex = np.iscomplexobj(first[0] if isinstance(first, tuple) else first)
-            X = _chain(first, blocks, is_complex)
-        else:
-            is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
-            X = _real(X) if is_complex else X
+        X, is_complex = _real_designs(X)
         source = None
         if not reset and not is_complex:
             source = self._open(X, y, sample_weight, reset=False, accept_sparse=False)
@@ -185,6 +242,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         polishing = total is not None and self.polish and self.batch_size == "auto"
         return Phase(
             complex_design=self._complex,
+            shape=getattr(self, "_shape", ()),
             batch_size=0 if polishing else rows,
             polish=self.max_iter if polishing else 0,
             step=None if self.step == "auto" else float(self.step),
@@ -195,9 +253,10 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     def _adopt(self, algorithm: Phase, result: Result, n_rows: int | None) -> None:
         self._set_run(result)
         self._state = result.state
-        s = result.state.s * np.sqrt(result.state.scale)
+        s = result.state.s / result.state.unit * np.sqrt(result.state.scale)
         top = s[np.argmax(np.abs(s))]
-        self.signal_: NDArray[Any] = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
+        s = s * (np.conj(top) / abs(top) if abs(top) > 0 else 1.0)
+        self.signal_: NDArray[Any] = s.reshape(getattr(self, "_shape", ()) or -1)
         self.loss_ = float(result.state.loss)
         polished = algorithm.batch_size == 0
         self._facts: dict[str, Any] = {
@@ -214,7 +273,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             raise ValueError("X: the rows of fit were complex and these are real, or the other way round")
         return source
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         loss = mean_square_left(source, self._block_values, centred=False)
         found = SensingEvidence(n_rows=float(source.n_rows), loss=loss, **self._facts)
         if not full:
@@ -223,7 +282,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
 
         def apart(half: Source) -> float:
             state = self._run(algorithm, half, checkpoint=None).state
-            other = state.s * np.sqrt(state.scale)
+            other = state.s / state.unit * np.sqrt(state.scale)
             overlap = np.vdot(other, self.signal_)
             turned = other * (overlap / abs(overlap) if abs(overlap) > 0 else 1.0)
             return float(np.linalg.norm(turned - self.signal_)) / max(size, 1e-300)
@@ -240,6 +299,22 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         tags.target_tags.positive_only = True
         tags.regressor_tags.poor_score = True  # |x's|^2 has no linear part: it cannot fit linear data
         return tags
+
+
+def _real_designs(X: Any) -> tuple[Any, bool]:
+    """Designs as real rows, and whether they were complex."""
+    if is_block_list(X):
+        is_complex = np.iscomplexobj(X[0][0] if isinstance(X[0], tuple) else X[0])
+        return ([_real_block(block) for block in X] if is_complex else X), is_complex
+    if hasattr(X, "__iter__") and not isinstance(X, str | Path | list) and not hasattr(X, "shape"):
+        blocks = iter(X)
+        first = next(blocks, None)
+        if first is None:
+            raise ValueError("X is an empty iterable: it gave no block of rows")
+        is_complex = np.iscomplexobj(first[0] if isinstance(first, tuple) else first)
+        return _chain(first, blocks, is_complex), is_complex
+    is_complex = getattr(getattr(X, "dtype", None), "kind", "") == "c"
+    return (_real(X) if is_complex else X), is_complex
 
 
 def _real(X: Any) -> NDArray[Any]:

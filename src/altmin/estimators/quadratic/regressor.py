@@ -121,6 +121,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     (3.0, [-1.0, 1.0])
     """
 
+    _assumptions = ("exogenous",)
     _retired: ClassVar[tuple[str, ...]] = ("refine", "alpha")
 
     rank: Count = field(default=8, kw_only=False)
@@ -239,18 +240,18 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _go_on(self, algorithm: Any, source: AnySource, state: Any) -> Result:
         return self._run(algorithm, source, state, max_iter=None, checkpoint=None, tol=0.0)
 
+    @property
+    def _asks_for_stream_steps(self) -> bool:
+        printed = self.moments == "gaussian" and self.whiten is False
+        return self.batch_size != "auto" or self.step != "auto" or printed
+
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
         info = source.info
         rows = auto_batch(info, self.rank) if self.batch_size == "auto" else int(self.batch_size)
         total = None if once else info.n_rows
         if total is not None and self.batch_size == "auto" and total < 10 * rows:
             rows = 0
-        own = (
-            self.batch_size != "auto"
-            or self.step != "auto"
-            or (self.moments == "gaussian" and not self.whiten)
-        )
-        finished = not once and not own and reads_again(source)
+        finished = not once and not self._asks_for_stream_steps and reads_again(source)
         return (LeastSquares if finished else OnePass)(
             rank=self.rank,
             batch_size=0 if finished else rows,
@@ -267,12 +268,14 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open_encoded(X, regression_target(self, X, y), sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if isinstance(self._state, SparseState):
-            return judge(SWEPT, mean_square_left(source, self._block_values))
+            left = mean_square_left(source, self._block_values)
+            return judge(SWEPT, left, effort="full" if full else "cheap")
         algorithm = self._algorithm(source)
+        fitted = (algorithm, self._state, self._model, source, self._losses)
         if not full:
-            return report(algorithm, self._state, self._model, source, self._losses)
+            return report(*fitted, exogenous=assume == "exogenous")
 
         def refit(half: Source) -> UserModel:
             state = self._run(algorithm, half, checkpoint=None).state
@@ -280,7 +283,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
 
         unit = column_units(sample(source, 3000)[0])
         apart = max(difference(self._model, other, unit) for other in on_halves(refit, source))
-        return report(algorithm, self._state, self._model, source, self._losses, halves=apart)
+        return report(*fitted, halves=apart, exogenous=assume == "exogenous")
 
     @property
     def _losses(self) -> list[float]:
@@ -337,7 +340,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         """
         check_is_fitted(self)
         source = self._open_encoded(X, None, None, reset=False)
-        return map_rows(self._block_values, source, self.n_jobs, limits=self._limits)
+        return map_rows(self._block_values, source, self.n_jobs, power=self._power)
 
     def _block_values(self, block: Block) -> NDArray[Any]:
         return self._model.predict(block.X)

@@ -14,12 +14,16 @@ from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.guarantees.contract import judge
-from altmin.guarantees.machine_rows import MAX_PARAMETERS, column_units, measure_rows, n_parameters
+from altmin.guarantees.machine_rows import (
+    MAX_PARAMETERS,
+    column_units,
+    measure_rows,
+    n_parameters,
+    rows_to_look_at,
+)
 from altmin.guarantees.quadratic import MACHINE, MachineEvidence, prequential_ratio
 from altmin.guarantees.refits import count_distinct, sample
 from altmin.guarantees.report import GuaranteeReport
-
-_LEAST_ROWS = 1000
 
 
 def report(
@@ -29,6 +33,7 @@ def report(
     source: AnySource | None,
     losses: list[float],
     halves: float | None = None,
+    exogenous: bool = False,
 ) -> GuaranteeReport:
     """Judge a fit on a sample of the rows that can be read again.
 
@@ -42,6 +47,8 @@ def report(
         Loss of each step.
     halves : float or None
         How far fits on halves are from this one.
+    exogenous : bool
+        Whether the user declared that features are exact and no hidden cause is at work.
 
     Returns
     -------
@@ -55,7 +62,7 @@ def report(
         n_rows = source.n_rows
         fresh = 0 if algorithm.batch_size == 0 else int(np.ceil(n_rows / algorithm.batch_size))
         if n_parameters(d, 1) <= MAX_PARAMETERS:
-            wanted = min(n_rows, max(6 * n_parameters(d, min(algorithm.rank, d)), _LEAST_ROWS))
+            wanted = rows_to_look_at(n_parameters(d, min(algorithm.rank, d)))
             X, _, y = sample(source, wanted)
             unit = column_units(X)
             if algorithm.raw:
@@ -74,6 +81,7 @@ def report(
         raw=algorithm.raw,
         fresh=min(fresh / max(len(losses), 1), 1.0),
         halves=halves,
+        exogenous=exogenous,
     )
     return judge(MACHINE, found, effort="cheap" if halves is None else "full")
 

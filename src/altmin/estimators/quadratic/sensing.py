@@ -21,12 +21,11 @@ from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, reads_again, regression_target
 from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
 from altmin.guarantees.contract import judge
+from altmin.guarantees.machine_rows import rows_to_look_at
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
 from altmin.guarantees.quadratic import SENSING, SensingEvidence
 from altmin.guarantees.refits import count_distinct, on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
-
-_LEAST_ROWS = 1000
 
 
 class RankOneSensing(RegressorMixin, Estimator):
@@ -88,6 +87,8 @@ class RankOneSensing(RegressorMixin, Estimator):
     True
     """
 
+    _assumptions = ("exogenous",)
+
     rank: Count = field(default=1, kw_only=False)
     batch_size: Literal["auto"] | Count = "auto"
     step: Literal["auto"] | UpToOne = "auto"
@@ -121,9 +122,9 @@ class RankOneSensing(RegressorMixin, Estimator):
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open_any(X, y, sample_weight, reset=False)
 
-    def _judge(self, source: Source, *, full: bool) -> GuaranteeReport:
+    def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if not full:
-            return self._report(source)
+            return self._report(source, exogenous=assume == "exogenous")
         algorithm = self._algorithm_for(source)
         units = [np.sqrt(np.mean(np.square(part), axis=0)) for part in self._sample(source)[:2]]
         mine = self.matrix() * np.outer(*units)
@@ -133,7 +134,7 @@ class RankOneSensing(RegressorMixin, Estimator):
             other = (left.T * values) @ right * np.outer(*units)
             return float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300)
 
-        return self._report(source, halves=max(on_halves(apart, source)))
+        return self._report(source, max(on_halves(apart, source)), assume == "exogenous")
 
     def _report_facts(self, source: AnySource, state: Any) -> dict[str, Any]:
         """What the report needs to know of the fit itself."""
@@ -146,7 +147,9 @@ class RankOneSensing(RegressorMixin, Estimator):
             "n_rows": float(n_rows),
         }
 
-    def _report(self, source: AnySource, halves: float | None = None) -> GuaranteeReport:
+    def _report(
+        self, source: AnySource, halves: float | None = None, exogenous: bool = False
+    ) -> GuaranteeReport:
         evidence = None
         d, second = self.n_features_in_, self.n_second_features_
         parameters = n_parameters(min(self.rank, d), d, second)
@@ -158,13 +161,15 @@ class RankOneSensing(RegressorMixin, Estimator):
                 U, V, y = self._sample(source)
                 given = (self.left_factors_, self.values_, self.right_factors_)
                 evidence = look(*given, y, U, V if second else None, count_distinct(source))
-        found = SensingEvidence(parameters=parameters, loss=self.loss_, rows=evidence, halves=halves, **facts)
+        found = SensingEvidence(
+            parameters=parameters, loss=self.loss_, rows=evidence, halves=halves, exogenous=exogenous, **facts
+        )
         return judge(SENSING, found, effort="cheap" if halves is None else "full")
 
     def _sample(self, source: Source) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Some measurements, dense: designs (the same twice for the symmetric case) and y."""
         d, second = self.n_features_in_, self.n_second_features_
-        wanted = min(source.n_rows, max(6 * n_parameters(min(self.rank, d), d, second), _LEAST_ROWS))
+        wanted = rows_to_look_at(n_parameters(min(self.rank, d), d, second))
         U, V, y = sample(source, wanted)
         return U, U if V is None else V, y
 
@@ -187,7 +192,7 @@ class RankOneSensing(RegressorMixin, Estimator):
             raise ValueError(f"X: this model was fitted on {needed}, and predicts from the same")
         if is_pair(X):
             pair = self._open_pair(X, None, None, reset=False)
-            return map_rows(self._block_values, pair, self.n_jobs, limits=self._limits)
+            return map_rows(self._block_values, pair, self.n_jobs, power=self._power)
         return self._map_rows(self._block_values, X)
 
     def matrix(self) -> NDArray[Any]:

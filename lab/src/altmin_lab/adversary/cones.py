@@ -1,0 +1,250 @@
+"""Bases and perturbations of non-negative factorizations."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from altmin_lab.adversary.compose import Array, Draft, Part
+from altmin_lab.calibration.trial import between, whole
+
+
+def features(rng: np.random.Generator, D: int, W: int, kind: str) -> Array:
+    """Features with zeros (words), dense ones (spectra) or of both signs."""
+    if kind == "signed":
+        return rng.standard_normal((D, W))
+    A = rng.gamma(0.3 if kind == "sparse" else 2.0, size=(D, W))
+    if kind == "sparse":
+        A = np.where(A < 0.02, 0.0, A)
+    return np.asarray(A / A.sum(axis=1, keepdims=True) * W)
+
+
+def _weights(rng: np.random.Generator, n: int, D: int, pure: bool) -> Array:
+    x = rng.dirichlet(np.full(D, 0.4), n)
+    x = np.where(x < 0.02, 0.0, x)
+    if pure:
+        rows = rng.permutation(n)[: max(8 * D, n // 20)]
+        x[rows] = np.eye(D)[rng.integers(D, size=len(rows))]
+    return np.asarray(x / x.sum(axis=1, keepdims=True))
+
+
+def _base(rng: np.random.Generator, kind: str, pure: bool, noise: float = 0.0, counts: float = 0.0) -> Draft:
+    D, n, W = whole(rng, 3, 6), whole(rng, 400, 1000), whole(rng, 25, 60)
+    draft = Draft(rng, features(rng, D, W, kind), _weights(rng, n, D, pure), noise=noise, counts=counts)
+    draft.assume = "pure" if pure else None
+    return draft
+
+
+BASES = (
+    Part("words", lambda rng: _base(rng, "sparse", False)),
+    Part("words, pure samples", lambda rng: _base(rng, "sparse", True)),
+    Part("spectra, pure samples", lambda rng: _base(rng, "dense", True)),
+    Part("both signs, pure samples", lambda rng: _base(rng, "signed", True)),
+    Part("words, noise", lambda rng: _base(rng, "sparse", True, 10 ** (-rng.uniform(15, 40) / 20)),
+         group="noisy"),
+    Part("spectra, noise", lambda rng: _base(rng, "dense", True, 10 ** (-rng.uniform(25, 45) / 20)),
+         group="noisy"),
+    Part("counts", lambda rng: _base(rng, "sparse", True, counts=between(rng, 300, 5000)), group="counts"),
+)  # fmt: skip
+
+
+# --- perturbations on which rules may be tuned -------------------------------------------------------
+
+
+def capped(d: Draft) -> None:
+    """No weight exceeds a cap."""
+    cap = d.rng.uniform(0.45, 0.65)
+    for _ in range(20):
+        d.codes = np.minimum(d.codes, cap)
+        d.codes /= d.codes.sum(axis=1, keepdims=True)
+    keep = d.codes.max(axis=1) <= cap + 1e-6
+    d.codes, d.assume = d.codes[keep], None
+
+
+def pairs_together(d: Draft) -> None:
+    """Each feature occurs only together with its partner, never alone."""
+    D = len(d.factors)
+    partner = np.arange(D) ^ 1
+    partner[partner >= D] = 0
+    share = d.rng.uniform(0.25, 0.75, d.codes.shape)
+    mixed = d.codes * share
+    np.add.at(mixed.T, partner, (d.codes * (1 - share)).T)
+    d.codes, d.assume = mixed, None
+
+
+def too_few_asked(d: Draft) -> None:
+    """One component fewer is asked for."""
+    d.asked, d.sound = len(d.factors) - 1, False
+
+
+def too_many_asked(d: Draft) -> None:
+    """One component more is asked for."""
+    d.asked, d.sound = len(d.factors) + 1, False
+
+
+def close_features(d: Draft) -> None:
+    """Two features are nearly the same."""
+    d.factors[1] = d.factors[0] + between(d.rng, 0.02, 0.3) * d.factors[1]
+
+
+def background(d: Draft) -> None:
+    """A constant background in all samples."""
+    extra = features(d.rng, 1, d.factors.shape[1], "dense")[0] * between(d.rng, 0.05, 0.5)
+    d.factors = d.factors + extra  # weights sum to 1: the background is a part of each feature
+    d.assume = None
+
+
+def outliers(d: Draft) -> None:
+    """A few samples are something else."""
+    rows = d.rng.random(len(d.codes)) < between(d.rng, 0.005, 0.1)
+    other = d.rng.gamma(0.5, size=(len(d.codes), d.factors.shape[1]))
+    d.after.append(lambda X: np.where(rows[:, None], other * X.mean() / other.mean(), X))
+
+
+def copies(d: Draft) -> None:
+    """A few samples, many times."""
+    D = len(d.factors)
+    rows = d.rng.permutation(len(d.codes))[: whole(d.rng, D, 3 * D)]
+    d.codes = d.codes[d.rng.choice(rows, len(d.codes))]
+
+
+def binary(d: Draft) -> None:
+    """Weights are 0 or 1, several at a time."""
+    n, D = d.codes.shape
+    active = whole(d.rng, 2, max(D - 1, 2))
+    d.codes = (np.argsort(d.rng.random((n, D)), axis=1) < active).astype(float)
+    d.assume = None
+
+
+def merged(d: Draft) -> None:
+    """Two features always occur in the same proportion."""
+    d.codes[:, 1] = d.codes[:, 0]
+    d.factors[0] = d.factors[1] = d.factors[0] + d.factors[1]
+    d.sound = False
+
+
+def few_samples(d: Draft) -> None:
+    """Hardly more samples than features."""
+    D = len(d.factors)
+    d.codes = d.codes[: whole(d.rng, D, 6 * D)]
+    d.assume = None
+
+
+def floor(d: Draft) -> None:
+    """Every feature is in every sample."""
+    level = d.rng.uniform(0.02, 0.1)
+    d.codes, d.assume = level + (1 - level * d.codes.shape[1]) * d.codes, None
+
+
+def no_structure(d: Draft) -> None:
+    """Independent exponential entries."""
+    d.after.append(lambda X: d.rng.exponential(size=X.shape))
+    d.sound, d.assume = False, None
+
+
+# --- perturbations that only judge -------------------------------------------------------------------
+
+
+def drift(d: Draft) -> None:
+    """The features change from the first to the last sample."""
+    D, W = d.factors.shape
+    later = d.factors * np.exp(d.rng.uniform(0.1, 0.6) * d.rng.standard_normal((D, W)))
+    t, Z, A = np.linspace(0, 1, len(d.codes))[:, None], d.codes, d.factors
+    d.after.append(lambda X: (1 - t) * (Z @ A) + t * (Z @ later))
+    d.sound = False
+
+
+def heteroscedastic(d: Draft) -> None:
+    """Features have noise of very different size."""
+    level = between(d.rng, 0.002, 0.05)
+    sd = d.rng.exponential(1, d.factors.shape[1]) ** 2
+    d.last.append(lambda X: X + level * np.sqrt(np.mean(X**2)) * sd * d.rng.standard_normal(X.shape))
+
+
+def quantised(d: Draft) -> None:
+    """Values are rounded to a grid."""
+    step = between(d.rng, 0.01, 0.5)
+    d.last.append(lambda X: np.round(X / (step * X.std())) * step * X.std())
+
+
+def two_populations(d: Draft) -> None:
+    """Some samples are made of other features."""
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.4)
+    D, W = d.factors.shape
+    other = features(d.rng, D, W, "sparse")
+    Z = d.codes
+    d.after.append(lambda X: np.where(rows[:, None], Z @ other, X))
+    d.sound = False
+
+
+def structured_noise(d: Draft) -> None:
+    """Noise along one direction."""
+    v, level = d.rng.standard_normal(d.factors.shape[1]), between(d.rng, 0.01, 0.2)
+    d.after.append(lambda X: X + level * np.sqrt(np.mean(X**2)) * d.rng.standard_normal((len(X), 1)) * v)
+
+
+def some_negative(d: Draft) -> None:
+    """Some weights are negative."""
+    flip = d.rng.random(d.codes.shape) < d.rng.uniform(0.01, 0.1)
+    d.codes = np.where(flip, -d.codes, d.codes)
+
+
+def brightness(d: Draft) -> None:
+    """Samples of very different size."""
+    d.codes = d.codes * np.exp(d.rng.standard_normal((len(d.codes), 1)))
+
+
+def saturating(d: Draft) -> None:
+    """Features saturate."""
+    level = d.rng.uniform(0.2, 1.0)
+    d.after.append(lambda X: X / (1 + level * X / X.mean()))
+    d.sound = False
+
+
+def rare_feature(d: Draft) -> None:
+    """One more feature, in few samples, that wasn't asked for."""
+    D, W = d.factors.shape
+    d.factors = np.vstack([d.factors, features(d.rng, 1, W, "sparse")])
+    on = d.rng.random(len(d.codes)) < d.rng.uniform(0.02, 0.15)
+    extra = np.where(on, d.rng.uniform(0.2, 1.0, len(on)), 0.0)[:, None]
+    d.codes = np.hstack([(1 - extra) * d.codes, extra])
+    d.asked, d.sound = D, False
+
+
+def hierarchy(d: Draft) -> None:
+    """A feature occurs only where another one does."""
+    d.codes[:, 1] = np.minimum(d.codes[:, 1], d.codes[:, 0])
+    d.codes, d.assume = d.codes[d.codes.sum(axis=1) > 0], None
+
+
+def smooth(d: Draft) -> None:
+    """All features in all samples, in similar amounts."""
+    n, D = d.codes.shape
+    d.codes, d.assume = d.rng.dirichlet(np.full(D, d.rng.uniform(2.0, 6.0)), n), None
+
+
+def cut_corner(d: Draft) -> None:
+    """One feature never dominates, the others may."""
+    keep = d.codes[:, 0] < d.rng.uniform(0.3, 0.6)
+    d.codes, d.assume = d.codes[keep], None
+
+
+def nonlinear(d: Draft) -> None:
+    """Features that occur together multiply."""
+    level = d.rng.uniform(0.1, 0.6)
+    both = d.codes[:, :1] * d.codes[:, 1:2] * (d.factors[0] * d.factors[1])
+    d.after.append(lambda X: X + level * both)
+    d.sound = False
+
+
+def _nothing(d: Draft) -> None:
+    """As it is."""
+
+
+PERTURBATIONS = (
+    *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
+        _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
+        copies, binary, merged, few_samples, floor, no_structure)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
+        drift, heteroscedastic, quantised, two_populations, structured_noise, some_negative, brightness,
+        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear)),
+)  # fmt: skip

@@ -1,0 +1,264 @@
+"""Bases and perturbations of dictionaries: as many atoms as features, or fewer."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from altmin_lab.adversary.compose import Array, Draft, Part
+from altmin_lab.calibration.trial import between, whole
+
+
+def atoms(rng: np.random.Generator, k: int, d: int, orthogonal: bool) -> Array:
+    """Unit atoms, orthonormal or of condition up to 5."""
+    U, _, Vt = np.linalg.svd(rng.standard_normal((k, d)), full_matrices=False)
+    A = U @ Vt if orthogonal else (U * np.geomspace(1, 1 / between(rng, 1.0, 5.0), k)) @ Vt
+    return np.asarray(A / np.linalg.norm(A, axis=1, keepdims=True))
+
+
+def _codes(rng: np.random.Generator, n: int, k: int, density: float, law: str) -> Array:
+    x = rng.standard_normal((n, k))
+    values = {"gap": np.sign(x) * (0.5 + np.abs(x)), "sign": np.sign(x), "gauss": x}[law]
+    return np.asarray(values * (rng.random((n, k)) < density))
+
+
+def _base(
+    rng: np.random.Generator,
+    orthogonal: bool,
+    law: str,
+    noise: float = 0.0,
+    density: tuple[float, float] = (0.1, 0.25),
+    n: tuple[int, int] = (700, 1500),
+    fewer: int = 0,
+) -> Draft:
+    k = whole(rng, 5, 7)
+    A = atoms(rng, k, k + (0 if orthogonal else fewer), orthogonal)
+    Z = _codes(rng, whole(rng, *n), k, rng.uniform(*density), law)
+    return Draft(rng, A, Z, noise=noise)
+
+
+BASES = (
+    Part("gap codes", lambda rng, o: _base(rng, o, "gap")),
+    Part("Gaussian codes", lambda rng, o: _base(rng, o, "gauss")),
+    Part("sign codes", lambda rng, o: _base(rng, o, "sign")),
+    Part("rare codes", lambda rng, o: _base(rng, o, "gap", density=(0.02, 0.06), n=(2000, 3000))),
+    Part("noise of 25 to 40 dB", lambda rng, o: _base(rng, o, "gap", 10 ** (-rng.uniform(25, 40) / 20)),
+         group="noisy"),
+    Part("noise of 15 to 25 dB", lambda rng, o: _base(rng, o, "gap", 10 ** (-rng.uniform(15, 25) / 20)),
+         group="noisy"),
+    Part("fewer atoms, noise", lambda rng, o: _base(rng, o, "gap", 10 ** (-rng.uniform(20, 40) / 20),
+                                                    fewer=whole(rng, 1, 4)), group="noisy"),
+)  # fmt: skip
+
+
+# --- perturbations on which rules may be tuned -------------------------------------------------------
+
+
+def union(d: Draft) -> None:
+    """Some samples are made of another dictionary: half of what made the data is missing."""
+    k = len(d.factors)
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.45)
+    other = atoms(d.rng, k, d.factors.shape[1], True)
+    Z = d.codes.copy()
+    d.after.append(lambda X: np.where(rows[:, None], Z @ other, X))
+    d.sound = False
+
+
+def equal_pair(d: Draft) -> None:
+    """In a quarter of the samples two codes are equal but for the sign."""
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.1, 0.4)
+    size = 0.5 + np.abs(d.rng.standard_normal(rows.sum()))
+    for column in (0, 1):
+        d.codes[rows, column] = size * d.rng.choice([-1, 1], rows.sum())
+
+
+def merged(d: Draft) -> None:
+    """Two atoms always occur in the same proportion: only their sum can be known."""
+    d.codes[:, 1] = d.codes[:, 0]
+    both = d.factors[0] + d.factors[1]
+    d.factors[0] = d.factors[1] = both / 2
+    d.sound = False
+
+
+def near_copy(d: Draft) -> None:
+    """One more atom than asked for, close to another."""
+    k = len(d.factors)
+    close = d.factors[0] + between(d.rng, 0.1, 0.6) * d.rng.standard_normal(d.factors.shape[1]) / np.sqrt(k)
+    d.factors = np.vstack([d.factors, close / np.linalg.norm(close)])
+    d.codes = np.column_stack([d.codes, d.rng.permutation(d.codes[:, 0])])
+    d.asked, d.sound = k, False
+
+
+def drift(d: Draft) -> None:
+    """The atoms turn from the first to the last sample."""
+    k, n = len(d.factors), len(d.codes)
+    turned = d.factors + d.rng.uniform(0.1, 1.0) * d.rng.standard_normal(d.factors.shape) / np.sqrt(k)
+    t, Z, A = np.linspace(0, 1, n)[:, None], d.codes, d.factors
+    d.after.append(lambda X: (1 - t) * (Z @ A) + t * (Z @ turned))
+    d.sound = False
+
+
+def outliers(d: Draft) -> None:
+    """A few samples are dense."""
+    rows = d.rng.random(len(d.codes)) < between(d.rng, 0.01, 0.15)
+    dense = d.rng.standard_normal((len(d.codes), d.factors.shape[1]))
+    d.after.append(lambda X: np.where(rows[:, None], dense * np.sqrt(np.mean(X**2)), X))
+
+
+def copies(d: Draft) -> None:
+    """A few samples, many times."""
+    k = len(d.factors)
+    d.codes = d.codes[d.rng.integers(whole(d.rng, k, 5 * k), size=len(d.codes))]
+
+
+def together(d: Draft) -> None:
+    """Two atoms share their support."""
+    on = d.codes[:, 0] != 0
+    d.codes[:, 1] = np.where(on, d.rng.standard_normal(len(on)), 0.0)
+
+
+def dense(d: Draft) -> None:
+    """Codes in most samples."""
+    n, k = d.codes.shape
+    d.codes = _codes(d.rng, n, k, d.rng.uniform(0.45, 0.9), str(d.rng.choice(["gap", "sign", "gauss"])))
+
+
+def too_few_asked(d: Draft) -> None:
+    """One atom fewer is asked for."""
+    d.asked, d.sound = len(d.factors) - 1, False
+
+
+def few_samples(d: Draft) -> None:
+    """Hardly more samples than atoms."""
+    k = len(d.factors)
+    d.codes = d.codes[: whole(d.rng, 2 * k, 9 * k)]
+
+
+def no_structure(d: Draft) -> None:
+    """Gaussian data."""
+    d.after.append(lambda X: d.rng.standard_normal(X.shape))
+    d.sound = False
+
+
+# --- perturbations that only judge -------------------------------------------------------------------
+
+
+def hierarchy(d: Draft) -> None:
+    """An atom occurs only where another one does."""
+    d.codes[:, 1] *= d.codes[:, 0] != 0
+    d.codes[:, 3] *= d.codes[:, 2] != 0
+
+
+def blocks(d: Draft) -> None:
+    """Atoms are switched on in groups of two or three."""
+    n, k = d.codes.shape
+    size = whole(d.rng, 2, 3)
+    on = np.repeat(d.rng.random((n, -(-k // size))) < 0.2, size, axis=1)[:, :k]
+    d.codes = np.where(on, d.rng.standard_normal((n, k)), 0.0)
+
+
+def structured_noise(d: Draft) -> None:
+    """Noise along a few directions only."""
+    r = whole(d.rng, 1, 2)
+    V = d.rng.standard_normal((r, d.factors.shape[1])) / np.sqrt(d.factors.shape[1])
+    level = between(d.rng, 0.1, 1.0)
+    size = float(np.sqrt(np.mean((d.codes @ d.factors) ** 2)))
+    d.after.append(lambda X: X + level * size * d.rng.standard_normal((len(X), r)) @ V * np.sqrt(X.shape[1]))
+
+
+def heteroscedastic(d: Draft) -> None:
+    """Samples have noise of very different size."""
+    level = between(d.rng, 0.003, 0.1)
+    d.last.append(
+        lambda X: (
+            X
+            + level
+            * np.sqrt(np.mean(X**2))
+            * d.rng.standard_normal(X.shape)
+            * d.rng.exponential(1, (len(X), 1)) ** 2
+        )
+    )
+
+
+def quantised(d: Draft) -> None:
+    """Values are rounded to a grid."""
+    step = between(d.rng, 0.02, 0.6)
+    d.last.append(lambda X: np.round(X / (step * X.std())) * step * X.std())
+
+
+def one_sided(d: Draft) -> None:
+    """All codes are positive."""
+    d.codes = np.abs(d.codes)
+
+
+def offset(d: Draft) -> None:
+    """A constant is added to all samples."""
+    shift = between(d.rng, 0.05, 1.0) * d.rng.standard_normal(d.factors.shape[1])
+    d.after.append(lambda X: X + shift * np.sqrt(np.mean(X**2)))
+    d.sound = False
+
+
+def heavy_tails(d: Draft) -> None:
+    """Codes of very different size."""
+    d.codes = d.codes * np.exp(d.rng.standard_normal(d.codes.shape))
+
+
+def laplace(d: Draft) -> None:
+    """Codes are Laplacian: small more often than not, never 0."""
+    d.codes = d.rng.laplace(size=d.codes.shape)
+
+
+def rare_atom(d: Draft) -> None:
+    """One more atom, in few samples, that wasn't asked for."""
+    k, n = len(d.factors), len(d.codes)
+    extra = d.rng.standard_normal((1, d.factors.shape[1]))
+    d.factors = np.vstack([d.factors, extra / np.linalg.norm(extra)])
+    on = d.rng.random(n) < d.rng.uniform(0.02, 0.15)
+    d.codes = np.column_stack([d.codes, np.where(on, 1.5 * d.rng.standard_normal(n), 0.0)])
+    d.asked, d.sound = k, False
+
+
+def two_densities(d: Draft) -> None:
+    """Half of the samples are much denser than the others; all are made of the same atoms."""
+    n, k = d.codes.shape
+    rows = d.rng.random(n) < 0.5
+    d.codes[rows] = _codes(d.rng, n, k, 0.5, "gap")[rows]
+
+
+def distorted(d: Draft) -> None:
+    """Features saturate (it judged once, failed, and has been among the tuned ones since)."""
+    level = d.rng.uniform(0.3, 1.5)
+    d.last.append(lambda X: np.tanh(level * X / X.std()) * X.std() / level)
+    d.sound = False
+
+
+def lines(d: Draft) -> None:
+    """Three atoms in fixed proportion in some samples: a mixture that is as sparse as an atom."""
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.3)
+    mix = d.rng.standard_normal(3)
+    d.codes[rows] = 0.0
+    d.codes[rows, :3] = d.rng.standard_normal((int(rows.sum()), 1)) * mix
+
+
+def late_arrival(d: Draft) -> None:
+    """One atom is replaced by another halfway."""
+    k, n = len(d.factors), len(d.codes)
+    extra = d.rng.standard_normal((1, d.factors.shape[1]))
+    d.factors = np.vstack([d.factors, extra / np.linalg.norm(extra)])
+    late = np.arange(n) > n // 2
+    d.codes = np.column_stack([d.codes, np.where(late, d.codes[:, 0], 0.0)])
+    d.codes[late, 0] = 0.0
+    d.asked, d.sound = k, False
+
+
+def _nothing(d: Draft) -> None:
+    """As it is."""
+
+
+PERTURBATIONS = (
+    *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
+        _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
+        too_few_asked, few_samples, no_structure, distorted)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
+        hierarchy, blocks, structured_noise, heteroscedastic, quantised, one_sided, offset, heavy_tails,
+        laplace, rare_atom, two_densities, lines, late_arrival)),
+)  # fmt: skip

@@ -1,0 +1,167 @@
+"""All kinds of the adversary: every base with every perturbation, for every estimator."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from altmin_lab.adversary import cones, dictionaries, quadratics
+from altmin_lab.adversary.compose import Array, Part, sines
+
+FAMILIES = ("and", "complete", "orthogonal", "online", "machine", "sensing")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One problem: an estimator at its defaults, its data, and how wrong its answer is.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted.
+    data : tuple
+        Arguments of ``fit`` and ``guarantee``.
+    factors : callable or None
+        From the fitted model to the error of each component; None for models without components.
+    error : callable
+        From the fitted model to the error of the whole; 1 where something is missing.
+    assume : str or None
+        An assumption that is true of these data.
+    """
+
+    model: Any
+    data: tuple[Any, ...]
+    factors: Callable[[Any], Array] | None
+    error: Callable[[Any], float]
+    assume: str | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A base and a perturbation, for one estimator."""
+
+    family: str
+    base: Part
+    perturbation: Part
+
+    @property
+    def name(self) -> str:
+        """Of base and perturbation."""
+        return f"{self.base.name} x {self.perturbation.name}"
+
+    @property
+    def held_out(self) -> bool:
+        """Whether rules must not be tuned on it."""
+        return self.perturbation.held_out
+
+    def trial(self, seed: int, number: int) -> Trial:
+        """The problem of this number in the round of this seed."""
+        key = zlib.crc32(f"{self.family}/{self.name}".encode())
+        rng = np.random.default_rng([seed, key, number])
+        return _MAKERS[self.family](rng, self.base, self.perturbation)
+
+
+def kinds(held_out: bool, families: tuple[str, ...] = FAMILIES) -> Iterator[Kind]:
+    """The kinds of one side of the split."""
+    for family in families:
+        parts = _PARTS[family]
+        for base, perturbation in product(parts.BASES, parts.PERTURBATIONS):
+            if perturbation.held_out == held_out:
+                yield Kind(family, base, perturbation)
+
+
+def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
+    X, truth = draft.data(), draft.factors
+
+    def error(fitted: Any) -> float:
+        if not draft.sound or len(fitted.components_) != len(truth):
+            return 1.0
+        return float(max(sines(truth, fitted.components_).max(), sines(fitted.components_, truth).max()))
+
+    return Trial(model, (X,), lambda fitted: sines(fitted.components_, truth), error, draft.assume)
+
+
+def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
+    from altmin import AND
+
+    draft = base.act(rng)
+    perturbation.act(draft)
+    return _components(draft, AND(draft.asked or len(draft.factors)))
+
+
+def _dictionary(make: Callable[..., Any], orthogonal: bool) -> Callable[..., Trial]:
+    def trial(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
+        draft = base.act(rng, orthogonal)
+        perturbation.act(draft)
+        if orthogonal and draft.asked is not None and draft.asked < draft.factors.shape[1]:
+            draft.sound = True  # an orthogonal dictionary always has as many atoms as features
+        return _components(draft, make(draft.asked or len(draft.factors)))
+
+    return trial
+
+
+def _quadratic(linear: bool) -> Callable[..., Trial]:
+    def trial(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
+        from altmin import FactorizationMachineRegressor, RankOneSensing
+
+        law = base.act(rng, linear)
+        perturbation.act(law)
+        X, y = law.data()
+        kind = FactorizationMachineRegressor if linear else RankOneSensing
+        unit = np.maximum(X.std(axis=0), 1e-12)
+        w, M = law.w * unit, law.M * np.outer(unit, unit)
+
+        def error(fitted: Any) -> float:
+            if not law.sound:
+                return 1.0
+            coef = fitted.coef_ * unit if linear else np.zeros_like(w)
+            gap = np.hypot(
+                np.linalg.norm(coef - w), np.linalg.norm(fitted.matrix() * np.outer(unit, unit) - M)
+            )
+            return float(gap / np.hypot(np.linalg.norm(w), np.linalg.norm(M)))
+
+        assume = "exogenous" if law.exogenous and law.sound else None
+        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume)
+
+    return trial
+
+
+def _complete(k: int) -> Any:
+    from altmin import CompleteDictionaryLearning
+
+    return CompleteDictionaryLearning(k, random_state=0)
+
+
+def _orthogonal(k: int) -> Any:
+    from altmin import OrthogonalDictionaryLearning
+
+    return OrthogonalDictionaryLearning()
+
+
+def _online(k: int) -> Any:
+    from altmin import OnlineDictionaryLearning
+
+    return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
+
+
+_PARTS: dict[str, Any] = {
+    "and": cones,
+    "complete": dictionaries,
+    "orthogonal": dictionaries,
+    "online": dictionaries,
+    "machine": quadratics,
+    "sensing": quadratics,
+}
+_MAKERS: dict[str, Callable[..., Trial]] = {
+    "and": _cone,
+    "complete": _dictionary(_complete, False),
+    "orthogonal": _dictionary(_orthogonal, True),
+    "online": _dictionary(_online, False),
+    "machine": _quadratic(True),
+    "sensing": _quadratic(False),
+}

@@ -1,0 +1,249 @@
+"""Bases and perturbations of quadratic models: machines y = b + x'w + x'Mx, and sensing y = x'Mx."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from altmin_lab.adversary.compose import Array, Part
+from altmin_lab.calibration.quadratic_data import features, low_rank, quadratic
+from altmin_lab.calibration.trial import between, whole
+
+
+@dataclass
+class Law:
+    """A target in the making.
+
+    Parameters
+    ----------
+    rng : Generator
+        All randomness.
+    X, w, M : ndarray
+        Features and the truth; w is 0 for sensing.
+    rank : int
+        What the estimator is asked for.
+    noise : float
+        Standard deviation over that of the target.
+    target : callable or None
+        From (X, target without noise) to another target.
+    seen : callable or None
+        From X to the features as they were measured.
+    sound : bool
+        Whether there is a true (w, M) at all; terms that come on top of it are no excuse.
+    exogenous : bool
+        Whether features are exact and no hidden cause is at work.
+    """
+
+    rng: np.random.Generator
+    X: Array
+    w: Array
+    M: Array
+    rank: int
+    noise: float = 0.0
+    target: Callable[[Array, Array], Array] | None = None
+    seen: Callable[[Array], Array] | None = None
+    rows: Array | None = None
+    sound: bool = True
+    exogenous: bool = True
+
+    def data(self) -> tuple[Array, Array]:
+        """Features and target."""
+        X, y = self.X, self.X @ self.w + quadratic(self.X, self.M)
+        y = y if self.target is None else self.target(X, y)
+        y = y + self.noise * y.std() * self.rng.standard_normal(len(y))
+        X = X if self.seen is None else self.seen(X)
+        return (X, y) if self.rows is None else (X[self.rows], y[self.rows])
+
+
+def _base(rng: np.random.Generator, linear: bool, law: str, noise: float = 0.0, rows: float = 20.0) -> Law:
+    d = whole(rng, 4, 9)
+    k = whole(rng, 1, min(3, d - 1))
+    p = 1 + d + d * k
+    X = features(rng, int(rows * p), d, law)
+    w = rng.standard_normal(d) / np.sqrt(d) if linear else np.zeros(d)
+    return Law(rng, X, w, low_rank(rng, d, k), k, noise)
+
+
+BASES = (
+    Part("no noise", lambda rng, linear: _base(rng, linear, "gaussian")),
+    Part("skewed features", lambda rng, linear: _base(rng, linear, "exponential")),
+    Part("little noise", lambda rng, linear: _base(rng, linear, "gaussian", between(rng, 0.005, 0.05)),
+         group="noisy"),
+    Part("correlated, noise",
+         lambda rng, linear: _base(rng, linear, "correlated", between(rng, 0.01, 0.1), 40), group="noisy"),
+    Part("much noise, many rows",
+         lambda rng, linear: _base(rng, linear, "gaussian", rng.uniform(0.1, 0.4), 250), group="noisy"),
+)  # fmt: skip
+
+
+def _direction(law: Law) -> Array:
+    v = law.rng.standard_normal(law.X.shape[1])
+    return law.X @ (v / np.linalg.norm(v))
+
+
+# --- perturbations on which rules may be tuned -------------------------------------------------------
+
+
+def cubic(law: Law) -> None:
+    """A cubic term."""
+    u, level = _direction(law), between(law.rng, 0.05, 1.0)
+    law.target = lambda X, y: y + level * u**3
+
+
+def absolute(law: Law) -> None:
+    """A kink."""
+    u, level = _direction(law), between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * np.abs(u)
+
+
+def noisy_features(law: Law) -> None:
+    """All features are measured with error."""
+    level = between(law.rng, 0.1, 0.7)
+    law.seen = lambda X: X + level * X.std(axis=0) * law.rng.standard_normal(X.shape)
+    law.exogenous = False
+
+
+def one_noisy_feature(law: Law) -> None:
+    """One feature, which enters linearly, is measured with error."""
+    j, level = 0, between(law.rng, 0.2, 1.0)
+    law.M[j] = law.M[:, j] = 0.0
+
+    def seen(X: Array) -> Array:
+        X = X.copy()
+        X[:, j] += level * X[:, j].std() * law.rng.standard_normal(len(X))
+        return X
+
+    law.seen, law.exogenous = seen, False
+
+
+def low_rank_asked(law: Law) -> None:
+    """A rank too low is asked for."""
+    d = law.X.shape[1]
+    law.M = low_rank(law.rng, d, min(law.rank + 1, d), 3)
+
+
+def outlying_targets(law: Law) -> None:
+    """Some targets are far off."""
+    share, size = between(law.rng, 0.005, 0.1), between(law.rng, 3, 30)
+
+    def target(X: Array, y: Array) -> Array:
+        rows = law.rng.random(len(y)) < share
+        return y + np.where(rows, size * y.std() * law.rng.standard_normal(len(y)), 0.0)
+
+    law.target = target
+
+
+def copies(law: Law) -> None:
+    """Few rows, many times."""
+    n = len(law.X)
+    some = law.rng.permutation(n)[: max(n // whole(law.rng, 6, 40), 4)]
+    law.rows = law.rng.choice(some, n)
+
+
+def few_rows(law: Law) -> None:
+    """About as many rows as parameters."""
+    d = law.X.shape[1]
+    law.rows = np.arange(int(law.rng.uniform(0.5, 2.5) * (1 + d + d * law.rank)))
+
+
+def collinear(law: Law) -> None:
+    """Two features are nearly the same."""
+    law.X[:, 1] = law.X[:, 0] + between(law.rng, 1e-6, 1e-2) * law.X[:, 1]
+
+
+def pure_noise(law: Law) -> None:
+    """The target has nothing to do with the features."""
+    law.target, law.sound = (lambda X, y: law.rng.standard_normal(len(y))), False
+
+
+# --- perturbations that only judge -------------------------------------------------------------------
+
+
+def drift(law: Law) -> None:
+    """The coefficients change from the first to the last row."""
+    change = law.rng.uniform(0.1, 1.0) * law.rng.standard_normal(law.X.shape[1])
+    law.target = lambda X, y: y + np.linspace(-1, 1, len(y)) * (X @ change)
+
+
+def heteroscedastic(law: Law) -> None:
+    """Noise grows with a feature."""
+    level = between(law.rng, 0.02, 0.3)
+    law.target = lambda X, y: y + level * y.std() * np.abs(X[:, 0]) * law.rng.standard_normal(len(y))
+
+
+def quantised(law: Law) -> None:
+    """Targets are rounded to a grid."""
+    step = between(law.rng, 0.01, 1.0)
+    law.target = lambda X, y: np.round(y / (step * y.std())) * step * y.std()
+
+
+def saturating(law: Law) -> None:
+    """Targets saturate."""
+    level = law.rng.uniform(0.2, 1.0)
+    law.target = lambda X, y: np.tanh(level * y / y.std()) * y.std() / level
+
+
+def three_way(law: Law) -> None:
+    """An interaction of three features."""
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * X[:, 0] * X[:, 1] * X[:, 2]
+
+
+def two_populations(law: Law) -> None:
+    """Some rows follow another law."""
+    other = low_rank(law.rng, law.X.shape[1], law.rank)
+    share = law.rng.uniform(0.05, 0.4)
+    law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, quadratic(X, other), y)
+
+
+def periodic(law: Law) -> None:
+    """A wave."""
+    u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(1, 4)
+    law.target = lambda X, y: y + level * np.sin(speed * u)
+
+
+def clipped(law: Law) -> None:
+    """Targets are cut at a level."""
+    q = law.rng.uniform(0.6, 0.97)
+    law.target = lambda X, y: np.minimum(y, np.quantile(y, q))
+
+
+def heavy_noise(law: Law) -> None:
+    """Noise with heavy tails."""
+    level = between(law.rng, 0.01, 0.2)
+    law.target = lambda X, y: y + level * y.std() * law.rng.standard_t(2.5, len(y))
+
+
+def multiplied(law: Law) -> None:
+    """Noise multiplies the target."""
+    level = between(law.rng, 0.02, 0.3)
+    law.target = lambda X, y: y * (1 + level * law.rng.standard_normal(len(y)))
+
+
+def rounded_features(law: Law) -> None:
+    """Features are measured on a coarse grid."""
+    step = between(law.rng, 0.1, 1.5)
+    law.seen = lambda X: np.round(X / (step * X.std(axis=0))) * step * X.std(axis=0)
+    law.exogenous = False
+
+
+def omitted_square(law: Law) -> None:
+    """Many small quadratic terms beside the large ones."""
+    S = law.rng.standard_normal(law.M.shape)
+    law.M = law.M + between(law.rng, 0.05, 0.5) * (S + S.T) / (2 * np.linalg.norm(S, 2))
+
+
+def _nothing(law: Law) -> None:
+    """As it is."""
+
+
+PERTURBATIONS = (
+    *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
+        _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
+        copies, few_rows, collinear, pure_noise)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
+        drift, heteroscedastic, quantised, saturating, three_way, two_populations, periodic, clipped,
+        heavy_noise, multiplied, rounded_features, omitted_square)),
+)  # fmt: skip

@@ -1,0 +1,191 @@
+"""Machines on tables, clicks and streams: what users bring, and what must not happen to it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from altmin import (
+    CodedDiffraction,
+    FactorizationMachineClassifier,
+    FactorizationMachineRegressor,
+    InductiveMatrixCompletion,
+    PhaseRetrieval,
+    RankOneSensing,
+)
+from altmin.datasets import make_quadratic
+
+
+def heavy(kind, n, d, rng):
+    if kind == "binary":
+        return (rng.random((n, d)) < 0.1).astype(float)
+    if kind == "t3":
+        return rng.standard_t(3, (n, d))
+    return np.exp(rng.standard_normal((n, d)))
+
+
+@pytest.mark.parametrize("kind", ["binary", "t3", "lognormal"])
+def test_laws_in_heavy_tailed_and_sparse_features_are_found(kind):
+    rng = np.random.default_rng(21)
+    X = heavy(kind, 5000, 12, rng)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    U = np.linalg.qr(rng.standard_normal((12, 2)))[0]
+    law = Z @ rng.standard_normal(12) / 3 + np.square(Z @ U) @ [1.0, -1.0]
+    law /= law.std()
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(
+        X[:4000], (law + 0.1 * rng.standard_normal(5000))[:4000]
+    )
+    assert np.mean((fitted.predict(X[4000:]) - law[4000:]) ** 2) < 0.01
+
+
+def test_few_noiseless_rows_suffice():
+    planted = make_quadratic(110, 20, 2, mixed_signs=True, random_state=3)  # 60 parameters
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(planted.X, planted.y)
+    assert planted.error(fitted.coef_, fitted.factors_, fitted.eigenvalues_) < 1e-8
+
+
+def test_more_rows_are_never_worse():
+    errors = []
+    for n in (5_000, 80_000):
+        planted = make_quadratic(n, 6, 2, noise=0.3, random_state=1)
+        fitted = FactorizationMachineRegressor(2, random_state=0).fit(planted.X, planted.y)
+        errors.append(planted.error(fitted.coef_, fitted.factors_, fitted.eigenvalues_))
+    assert errors[1] < 0.5 * errors[0]  # a quarter is expected
+
+
+def test_a_noisy_table_with_few_rows_is_shrunk():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 10))
+    y = X[:, 0] + 2 * rng.standard_normal(600)
+    fitted = FactorizationMachineRegressor(8, random_state=0).fit(X[:150], y[:150])
+    design = np.column_stack([np.ones(600), X])
+    linear = design[150:] @ np.linalg.lstsq(design[:150], y[:150], rcond=None)[0]
+    assert np.mean((fitted.predict(X[150:]) - y[150:]) ** 2) < 1.05 * np.mean((linear - y[150:]) ** 2)
+
+
+@pytest.mark.parametrize("kind", ["mean 3", "uniform", "poisson"])
+def test_symmetric_sensing_with_designs_of_any_mean(kind):
+    rng = np.random.default_rng(5)
+    X = {
+        "mean 3": 3 + rng.standard_normal((1500, 8)),
+        "uniform": rng.random((1500, 8)),
+        "poisson": rng.poisson(2.0, (1500, 8)).astype(float),
+    }[kind]
+    U = rng.standard_normal((8, 2))
+    M = (U * [1.0, -1.0]) @ U.T
+    fitted = RankOneSensing(2, random_state=0).fit(X, np.einsum("ij,jk,ik->i", X, M, X))
+    np.testing.assert_allclose(fitted.matrix(), M, atol=1e-8)
+
+
+def clicks(n, seed=0):
+    """One-hot rows of three fields whose odds come from products of levels."""
+    rng = np.random.default_rng(seed)
+    columns = np.column_stack(
+        [rng.integers(0, 50, n), 50 + rng.integers(0, 40, n), 90 + rng.integers(0, 10, n)]
+    )
+    X = sp.csr_array((np.ones(3 * n), columns.ravel(), np.arange(0, 3 * n + 1, 3)), shape=(n, 100))
+    V = np.random.default_rng(1).standard_normal((100, 2))
+    odds = 1.5 * np.sum(V[columns[:, 0]] * V[columns[:, 1]], axis=1)
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int), odds
+
+
+def test_clicks_are_learned_sparse_and_their_probabilities_are_calibrated():
+    X, y, odds = clicks(9000)
+    fitted = FactorizationMachineClassifier(2, random_state=0).fit(X[:6000], y[:6000])
+    p = fitted.predict_proba(X[6000:])[:, 1]
+    truth = 1 / (1 + np.exp(-odds[6000:]))
+    assert np.mean((p - truth) ** 2) < 0.1 * np.var(truth)
+    likely = p > 0.8
+    assert abs(p[likely].mean() - y[6000:][likely].mean()) < 0.05
+    assert fitted.outcome_.kind == "converged"
+
+
+def test_chunks_of_clicks_come_close_to_the_whole():
+    X, y, _ = clicks(9000)
+    whole = FactorizationMachineClassifier(2, random_state=0).fit(X[:6000], y[:6000])
+    parts = FactorizationMachineClassifier(2, random_state=0)
+    for start in range(0, 6000, 500):
+        parts.partial_fit(X[start : start + 500], y[start : start + 500], classes=[0, 1])
+    assert parts.score(X[6000:], y[6000:]) > whole.score(X[6000:], y[6000:]) - 0.02
+    assert [row["iteration"] for row in parts.history_] == list(range(1, len(parts.history_) + 1))
+
+
+@pytest.mark.parametrize("kind", ["shuffled", "small first", "sorted", "changed"])
+def test_streams_of_any_order_are_learned_and_judged_as_a_fit_is(kind):
+    planted = make_quadratic(8000, 8, 2, mixed_signs=True, random_state=7)
+    X, y = planted.X.copy(), planted.y
+    fitted = FactorizationMachineRegressor(2, random_state=0)
+    if kind == "small first":
+        X[:400] *= 0.1
+        M = (planted.factors.T * planted.eigenvalues) @ planted.factors
+        y = planted.intercept + X @ planted.coef + np.einsum("ij,jk,ik->i", X, M, X)
+    if kind == "sorted":
+        order = np.argsort(X[:, 0])
+        X, y = X[order], y[order]
+    if kind == "changed":
+        other = make_quadratic(4000, 8, 2, random_state=8)
+        for start in range(0, 4000, 400):
+            fitted.partial_fit(other.X[start : start + 400], other.y[start : start + 400])
+    for start in range(0, 8000, 400):
+        fitted.partial_fit(X[start : start + 400], y[start : start + 400])
+    assert planted.error(fitted.coef_, fitted.factors_, fitted.eigenvalues_) < 1e-8
+    assert fitted.guarantee_.verdict == "recovered"
+
+
+def test_clicks_without_ratings_are_ranked():
+    rng = np.random.default_rng(0)
+    taste = rng.integers(0, 4, 300)
+    likes = rng.random((300, 40)) < np.where(np.arange(40) % 4 == taste[:, None], 0.5, 0.03)
+    seen = sp.csr_array((likes & (rng.random(likes.shape) < 0.7)).astype(float))
+    with pytest.warns(UserWarning, match="taken for clicks"):
+        fitted = InductiveMatrixCompletion(random_state=0).fit(seen)
+    best = fitted.recommend(np.arange(300), 3)
+    assert np.mean(best % 4 == taste[:, None]) > 0.9
+    assert not seen[[5]].toarray()[0, best[5]].any()
+    assert fitted.recommend(5, 3).tolist() == best[5].tolist()
+    with pytest.raises(ValueError, match="all ratings are 1"):
+        InductiveMatrixCompletion(feedback="explicit").fit(seen)
+
+
+def test_sparse_features_bring_biases_and_new_columns():
+    rng = np.random.default_rng(0)
+    genres = sp.csr_array((rng.random((60, 12)) < 0.15).astype(float))
+    level, genre = rng.standard_normal(80), rng.standard_normal(12)
+    R = 3 + level[:, None] + genres @ genre
+    mask = rng.random(R.shape) < 0.5
+    mask[:, 50:] = False
+    seen = sp.csr_array((R[mask], np.nonzero(mask)), shape=R.shape)
+    fitted = InductiveMatrixCompletion(2, random_state=0).fit(seen[:, :50], None, genres[:50])
+    assert np.sqrt(np.mean((fitted.complete(None, genres[50:]) - R[:, 50:]) ** 2)) < 0.2 * R.std()
+
+
+def test_phase_retrieval_survives_scales_outliers_and_noise_below_zero():
+    rng = np.random.default_rng(0)
+    s = rng.standard_normal(30)
+    X = rng.standard_normal((200, 30)) * np.geomspace(1, 1e3, 30)
+    y = (X @ s) ** 2
+    y[[3, 77]] = 40 * y.mean()
+    found = PhaseRetrieval(random_state=0).fit(X, y).signal_
+    assert min(np.abs(found - s).max(), np.abs(found + s).max()) < 1e-8
+    clean = (X @ s) ** 2
+    noisy = clean + 0.02 * clean.mean() * rng.standard_normal(200)
+    assert noisy.min() < 0
+    found = PhaseRetrieval(random_state=0).fit(X, noisy).signal_
+    unit = np.geomspace(1, 1e3, 30)
+    gap = min(np.linalg.norm((found - s) * unit), np.linalg.norm((found + s) * unit))
+    assert gap < 0.1 * np.linalg.norm(s * unit)
+    with pytest.raises(ValueError, match="mean of the intensities"):
+        PhaseRetrieval().fit(X, -clean)
+
+
+def test_coded_diffraction_needs_no_matrix():
+    rng = np.random.default_rng(1)
+    s = rng.standard_normal((16, 20)) + 1j * rng.standard_normal((16, 20))
+    designs = CodedDiffraction(np.exp(2j * np.pi * rng.random((8, 16, 20))))
+    y = designs.intensities(s)
+    np.testing.assert_allclose(y[2], np.abs(np.fft.fft2(designs.masks[2] * s)) ** 2)
+    fitted = PhaseRetrieval(random_state=0).fit(designs, y)
+    turn = np.vdot(fitted.signal_, s)
+    np.testing.assert_allclose(fitted.signal_ * turn / abs(turn), s, atol=1e-8)
+    np.testing.assert_allclose(fitted.predict(designs), y, rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="y has shape"):
+        PhaseRetrieval().fit(designs, y[:3])
