@@ -139,17 +139,23 @@ def select_n_components(
     possible = [k for k in wanted if k <= most]
     for k in possible if search == "all" else _downwards(possible, rows, tolerance):
         rows[k] = _compare(estimator, k, splits, tolerance)
-    curve = [rows[k] for k in sorted(rows)]
-    chosen, confidence, reason = _judge(curve, tolerance)
     if possible and counts_are_fitted(estimator, table, possible[-1]):
-        left = {k: held_out(estimator, table, k, seeds) for k in rows if rows[k]["splits"]}
-        curve = [
-            {**row, "held_out": float(left[k].sum()) if k in left else np.inf}
-            for k, row in sorted(rows.items())
-        ]
-        chosen, confidence, reason = judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})
+        curve, (chosen, confidence, reason) = _held_out_curve(estimator, table, rows, seeds, tolerance)
+    else:
+        curve = [rows[k] for k in sorted(rows)]
+        chosen, confidence, reason = _judge(curve, tolerance)
     model = quiet_fit(clone(estimator).set_params(n_components=chosen), table)
     return Selection(chosen, confidence, reason, curve, tolerance, found, getattr(model, "guarantee_", None))
+
+
+def _held_out_curve(
+    estimator: Any, table: Any, rows: dict[int, dict[str, Any]], seeds: Any, tolerance: float
+) -> tuple[list[dict[str, Any]], tuple[int, str, str]]:
+    """Of counts: the curve with the divergence of held-out counts, and what follows from it."""
+    left = {k: held_out(estimator, table, k, seeds) for k in sorted(rows) if rows[k]["splits"]}
+    losses = {k: float(found.sum()) for k, found in left.items()}
+    curve = [{**rows[k], "held_out": losses.get(k, np.inf)} for k in sorted(rows)]
+    return curve, judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})
 
 
 def _check(candidates: Iterable[int], table: Any, n_splits: int, search: str) -> list[int]:
