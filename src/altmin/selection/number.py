@@ -132,7 +132,7 @@ def select_n_components(
     seeds = np.random.default_rng(random_state).integers(1 << 31, size=n_splits)
     splits = [tuple(take_rows(table, ids) for ids in halves(source, int(seed))) for seed in seeds]
     found = None if has_holes(table) else spectrum(table, wanted[-1])
-    most = min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
+    most = _most(table, found)
     rows = {k: _beyond(k, most) for k in wanted if k > most}
     if search == "auto":
         search = "all" if len(wanted) <= _ALL_UP_TO else "down"
@@ -146,6 +146,11 @@ def select_n_components(
         chosen, confidence, reason = _judge(curve, tolerance)
     model = quiet_fit(clone(estimator).set_params(n_components=chosen), table)
     return Selection(chosen, confidence, reason, curve, tolerance, found, getattr(model, "guarantee_", None))
+
+
+def _most(table: Any, found: Spectrum | None) -> int:
+    """Components that halves of the samples could show."""
+    return min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
 
 
 def _held_out_curve(
