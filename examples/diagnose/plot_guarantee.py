@@ -4,8 +4,8 @@ Read a guarantee report
 
 *Did it find the truth?* After every fit ``guarantee_`` says 'recovered', 'plausible', 'unknown' or
 'contradicted', and why. Here are four problems on which the true error is known, so that the verdict can be
-held against it: one that is fine, one with too few samples, one without pure samples, and one asked for too few
-components.
+held against it: one that is fine, one with too few samples, one without pure samples, and one asked for
+too few components.
 """
 
 import textwrap
