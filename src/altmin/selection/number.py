@@ -132,24 +132,35 @@ def select_n_components(
     seeds = np.random.default_rng(random_state).integers(1 << 31, size=n_splits)
     splits = [tuple(take_rows(table, ids) for ids in halves(source, int(seed))) for seed in seeds]
     found = None if has_holes(table) else spectrum(table, wanted[-1])
-    most = min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
+    most = _most(table, found)
     rows = {k: _beyond(k, most) for k in wanted if k > most}
     if search == "auto":
         search = "all" if len(wanted) <= _ALL_UP_TO else "down"
     possible = [k for k in wanted if k <= most]
     for k in possible if search == "all" else _downwards(possible, rows, tolerance):
         rows[k] = _compare(estimator, k, splits, tolerance)
-    curve = [rows[k] for k in sorted(rows)]
-    chosen, confidence, reason = _judge(curve, tolerance)
     if possible and counts_are_fitted(estimator, table, possible[-1]):
-        left = {k: held_out(estimator, table, k, seeds) for k in rows if rows[k]["splits"]}
-        curve = [
-            {**row, "held_out": float(left[k].sum()) if k in left else np.inf}
-            for k, row in sorted(rows.items())
-        ]
-        chosen, confidence, reason = judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})
+        curve, (chosen, confidence, reason) = _held_out_curve(estimator, table, rows, seeds, tolerance)
+    else:
+        curve = [rows[k] for k in sorted(rows)]
+        chosen, confidence, reason = _judge(curve, tolerance)
     model = quiet_fit(clone(estimator).set_params(n_components=chosen), table)
     return Selection(chosen, confidence, reason, curve, tolerance, found, getattr(model, "guarantee_", None))
+
+
+def _most(table: Any, found: Spectrum | None) -> int:
+    """Components that halves of the samples could show."""
+    return min(table.shape[0] // 2, table.shape[1] if found is None else found.rank)
+
+
+def _held_out_curve(
+    estimator: Any, table: Any, rows: dict[int, dict[str, Any]], seeds: Any, tolerance: float
+) -> tuple[list[dict[str, Any]], tuple[int, str, str]]:
+    """Of counts: the curve with the divergence of held-out counts, and what follows from it."""
+    left = {k: held_out(estimator, table, k, seeds) for k in sorted(rows) if rows[k]["splits"]}
+    losses = {k: float(found.sum()) for k, found in left.items()}
+    curve = [{**rows[k], "held_out": losses.get(k, np.inf)} for k in sorted(rows)]
+    return curve, judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})
 
 
 def _check(candidates: Iterable[int], table: Any, n_splits: int, search: str) -> list[int]:

@@ -309,12 +309,17 @@ class AND(ComponentsEstimator):
         )
         return judge(NONNEGATIVE, evidence)
 
+    def _schedule(self) -> tuple[float, float] | None:
+        """The paper's thresholds, or None for automatic ones."""
+        if isinstance(self.threshold, str):
+            return None
+        schedule = self.threshold if isinstance(self.threshold, tuple) else (float(self.threshold), 1.0)
+        if not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
+            raise ValueError(f"threshold={schedule}: a schedule is (start > 0, decay >= 1)")
+        return float(schedule[0]), float(schedule[1])
+
     def _algorithm(self, source: AnySource) -> AndNmf:
-        schedule: tuple[float, ...] | None = None
-        if not isinstance(self.threshold, str):
-            schedule = self.threshold if isinstance(self.threshold, tuple) else (float(self.threshold), 1.0)
-            if not (len(schedule) == 2 and schedule[0] > 0 and schedule[1] >= 1):
-                raise ValueError(f"threshold={schedule}: a schedule is (start > 0, decay >= 1)")
+        schedule = self._schedule()
         if self.n_components > source.info.n_features:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {source.info.n_features} features of X: "
@@ -325,7 +330,7 @@ class AND(ComponentsEstimator):
             n_components=self.n_components,
             start=start,
             method=self.init if isinstance(self.init, str) and start is None else "given",
-            schedule=None if schedule is None else (float(schedule[0]), float(schedule[1])),
+            schedule=schedule,
             inner_steps=self.inner_steps,
             step=None if isinstance(self.step, str) else float(self.step),
             noise_factor=None if isinstance(self.noise_factor, str) else float(self.noise_factor),
