@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -35,12 +35,13 @@ def one_thread() -> Iterator[None]:
         _limit()
         _inside += 1
     try:
-        yield
+        with _pools().limit(limits=1):  # libraries that keep a limit for each thread
+            yield
     finally:
         with _lock:
             _inside -= 1
             if not _inside:
-                _limits.close()
+                _elsewhere(_limits.close)
 
 
 def _limit() -> None:
@@ -49,8 +50,18 @@ def _limit() -> None:
     if not _inside:
         _granted = _count_granted()
     if not _inside or _limited != len(sys.modules):
-        _limits.enter_context(_pools().limit(limits=1))
+        _elsewhere(lambda: _limits.enter_context(_pools().limit(limits=1)))
         _limited = len(sys.modules)
+
+
+def _elsewhere(action: Callable[[], Any]) -> None:
+    """Do it in a thread that ends at once.
+
+    The one that set a limit owns it as long as it lives: others couldn't put back what was there.
+    """
+    thread = threading.Thread(target=action)
+    thread.start()
+    thread.join()
 
 
 def _count_granted() -> int:
