@@ -46,7 +46,16 @@ def demo(tmp_path_factory):
     model = altmin.AND(3, max_iter=5).fit(make_dir(100, 8, 3, random_state=0).X)
     figure = plt.figure(figsize=(12, 3))
     told = [
-        Story("What?", f"An answer {EVIL}", "AND", "made up", "x = 1", {"one": lambda: figure}, [{"a": 0.5}], model),
+        Story(
+            "What?",
+            f"An answer {EVIL}",
+            "AND",
+            "made up",
+            "x = 1",
+            {"one": lambda: figure},
+            [{"a": 0.5}],
+            model,
+        ),
         Story("Why?", "For no reason. " * 30, "omp", "made up", "y = " + "2" * 200),
     ]
     return write_demo(told, out, 3.0)
