@@ -44,7 +44,7 @@ def demo(tmp_path_factory):
 
     out = tmp_path_factory.mktemp("demo")
     model = altmin.AND(3, max_iter=5).fit(make_dir(100, 8, 3, random_state=0).X)
-    figure = plt.figure(figsize=(12, 3))
+    one = plt.figure(figsize=(12, 3))
     told = [
         Story(
             "What?",
@@ -52,7 +52,7 @@ def demo(tmp_path_factory):
             "AND",
             "made up",
             "x = 1",
-            {"one": lambda: figure},
+            {"one": lambda: one},
             [{"a": 0.5}],
             model,
         ),
