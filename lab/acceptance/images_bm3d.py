@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 from harness import Figure, promise
-from images_denoise import COLOUR, SIGMAS, TUNED, measure, pictures, warm_up
 
 from altmin.images import denoise
+from altmin_lab.noisy_pictures import COLOUR, SIGMAS, TUNED, measure, pictures, warm_up
 from altmin_lab.peers.denoisers import block_matching, colour_block_matching
 
 

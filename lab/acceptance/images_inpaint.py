@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from harness import Figure, cpu_time, promise
-from images_denoise import noisy, pictures
 
 from altmin.images import denoise, inpaint
 from altmin.metrics import psnr
+from altmin_lab.noisy_pictures import noisy, pictures
 
 NAMES = ("house", "peppers", "monarch", "airplane", "parrot", "boat", "man")
 SIDE = 128

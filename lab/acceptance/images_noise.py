@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 from harness import Figure, promise
-from images_denoise import noisy, pictures
 
 from altmin.images import denoise
 from altmin.metrics import psnr
+from altmin_lab.noisy_pictures import noisy, pictures
 
 
 @promise
