@@ -205,10 +205,11 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         else:
             self._kept = self._kept.more(rows)
         kept = self._kept
-        if kept.n_seen < (2.0 if kept.complete else 1.25) * self._n_fitted:
+        early = kept.n_seen < (2.0 if kept.complete else 1.25) * self._n_fitted
+        if early or self._asks_for_stream_steps:  # whoever sets the steps of the stream gets those alone
             self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
         else:
-            again = self._go_on(self._algorithm(kept.source()), kept.source(), None)
+            again = self._run(self._algorithm(kept.source()), kept.source(), checkpoint=None)
             model = user_model(again.state.lens, again.state.model, self.fit_intercept)
             n, p = len(kept.y), n_parameters(d, min(self.rank, d))
             on_new_rows = _loss(model, kept) * (n + p) / max(n - p, 1)  # fitted rows look better
