@@ -23,7 +23,7 @@ _HOMES = {
     "OnlineDictionaryLearning": "altmin.estimators.dictionary.online",
     "OrthogonalDictionaryLearning": "altmin.estimators.dictionary.orthogonal",
     "peel_dictionary": "altmin.algorithms.overcomplete.peel_dictionary",
-    "CodedDiffraction": "altmin.estimators.quadratic.phase_retrieval",
+    "CodedDiffraction": "altmin.kernels.diffraction",
     "PhaseRetrieval": "altmin.estimators.quadratic.phase_retrieval",
     "polar": "altmin.kernels.polar",
     "RankOneSensing": "altmin.estimators.quadratic.sensing",
@@ -73,12 +73,12 @@ if TYPE_CHECKING:  # the same names once more; a test compares the two
     from altmin.estimators.quadratic.matrix_completion import (
         InductiveMatrixCompletion as InductiveMatrixCompletion,
     )
-    from altmin.estimators.quadratic.phase_retrieval import CodedDiffraction as CodedDiffraction
     from altmin.estimators.quadratic.phase_retrieval import PhaseRetrieval as PhaseRetrieval
     from altmin.estimators.quadratic.regressor import (
         FactorizationMachineRegressor as FactorizationMachineRegressor,
     )
     from altmin.estimators.quadratic.sensing import RankOneSensing as RankOneSensing
+    from altmin.kernels.diffraction import CodedDiffraction as CodedDiffraction
     from altmin.kernels.polar import polar as polar
     from altmin.kernels.thresholds import hard_threshold as hard_threshold
     from altmin.selection.alignment import align_components as align_components

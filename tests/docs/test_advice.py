@@ -50,7 +50,7 @@ def texts(path):
 def known_names(path):
     """What the estimators that a file speaks of offer: parameters, fitted attributes, methods."""
     family = next((names for key, names in FAMILIES.items() if path.stem.startswith(key)), EVERY)
-    names = set(altmin.__all__) | {"effort"}
+    names = set(altmin.__all__) | {"effort", "assume"}
     for name in family:
         estimator = getattr(altmin, name)
         names |= set(estimator._parameters) | {entry for entry in dir(estimator) if entry[0] != "_"}

@@ -46,7 +46,7 @@ class Recorder:
 def test_callbacks_of_scikit_learn_hear_every_iteration():
     pytest.importorskip("sklearn.callback", reason="this scikit-learn has no callbacks")
     recorder = Recorder()
-    model = AND(4, max_iter=5).set_callbacks(recorder).fit(X)
+    model = AND(4, max_iter=5, nonnegative_components=False).set_callbacks(recorder).fit(X)
     assert recorder.events[0] == "setup"
     assert recorder.events[-1] == "teardown"
     assert recorder.events[1:-1] == [row["change"] for row in model.history_]
@@ -57,7 +57,8 @@ def test_a_callback_can_end_the_fit():
     model = AND(4, max_iter=50).set_callbacks(Recorder(stop_after=3)).fit(X)
     assert model.n_iter_ == 3
     assert model.outcome_.kind == "interrupted"
-    np.testing.assert_array_equal(model.components_, AND(4, max_iter=3).fit(X).components_)
+    as_long = AND(4, max_iter=3, nonnegative_components=False).fit(X)  # a fit that was ended is not polished
+    np.testing.assert_array_equal(model.components_, as_long.components_)
 
 
 def test_callbacks_are_taken_down_after_an_error():

@@ -85,7 +85,9 @@ def test_the_handler_of_the_caller_is_put_back():
 def test_a_fit_in_another_thread_leaves_signals_alone():
     before = signal.getsignal(signal.SIGINT)
     models = []
-    thread = threading.Thread(target=lambda: models.append(AND(10, max_iter=2).fit(PROBLEM.X)))
+    thread = threading.Thread(
+        target=lambda: models.append(AND(10, max_iter=2, nonnegative_components=False).fit(PROBLEM.X))
+    )
     thread.start()
     thread.join()
     assert models[0].n_iter_ == 2

@@ -75,7 +75,8 @@ def test_batches_are_read_once_though_rounds_look_again(tmp_path, reads):
     for start, stop in reads:
         counts[start:stop] += stop - start > 100  # single rows are samples
     assert counts.min() >= 1
-    assert counts.mean() <= 1.5  # a pass, and what was fetched for a batch that did not come
+    # a pass, the look of the report, and what was fetched for a batch that did not come
+    assert counts.mean() <= 2.5
 
 
 @pytest.mark.parametrize(

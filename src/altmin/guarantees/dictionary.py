@@ -214,7 +214,8 @@ def claim(e: AtomsEvidence) -> str:
 
 def error(e: AtomsEvidence) -> float | None:
     """Of the worst atom."""
-    return None if e.atoms is None else float(np.nanmax(estimated(e)[0]))
+    found = np.empty(0) if e.atoms is None else estimated(e)[0]
+    return None if np.isnan(found).all() else float(np.nanmax(found))
 
 
 def table(e: AtomsEvidence) -> Table | None:

@@ -304,7 +304,7 @@ def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
         inverse = np.linalg.pinv(S[part].T @ S[part], rcond=1e-12, hermitian=True)
         B = inverse @ (S[part].T @ X[part])
         sigma2 = float(np.mean((X[part] - S[part] @ B) ** 2))
-        norms = np.maximum(np.linalg.norm(B, axis=1), 1e-300)
+        norms = np.maximum(np.linalg.norm(B, axis=1), 1e-150)  # an atom may be unused in a half
         fits.append((B, sigma2 * np.diag(inverse) * max(X.shape[1] - 1, 1) / norms**2))
     (first, v), (second, w) = fits
     seen = (np.linalg.norm(first, axis=1) > 1e-12) & (np.linalg.norm(second, axis=1) > 1e-12)

@@ -43,3 +43,64 @@ class Diffraction:
         squares = np.square(np.abs(self._masks))
         d = self._masks.shape[1]
         return d * squares.sum(axis=0), d * np.square(squares).sum(axis=0)
+
+
+class CodedDiffraction:
+    r"""Designs of coded diffraction: the Fourier transform of the signal behind each of several masks.
+
+    .. math:: y_l = |F (m_l \odot s)|^2, \qquad l = 1, \dots, L
+
+    Parameters
+    ----------
+    masks : array-like of shape (n_masks, *shape)
+        What the signal, of the given shape, is multiplied with before each measurement.
+
+    Attributes
+    ----------
+    masks : ndarray of shape (n_masks, *shape)
+        The masks.
+
+    Notes
+    -----
+    **Guarantee.** That of the fit it is given to; three random masks leave only the global phase open.
+
+    **Cost.** A product takes one fast Fourier transform for each mask; no matrix is formed.
+
+    References
+    ----------
+    E. J. Candes, X. Li and M. Soltanolkotabi, Phase retrieval from coded diffraction patterns, Applied and
+    Computational Harmonic Analysis 2015.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from altmin import CodedDiffraction, PhaseRetrieval
+    >>> rng = np.random.default_rng(0)
+    >>> s = rng.standard_normal(64) + 1j * rng.standard_normal(64)
+    >>> designs = CodedDiffraction(np.exp(2j * np.pi * rng.random((6, 64))))
+    >>> model = PhaseRetrieval(random_state=0).fit(designs, designs.intensities(s))
+    >>> bool(abs(abs(np.vdot(model.signal_, s)) / np.linalg.norm(s) ** 2 - 1) < 1e-6)
+    True
+    """
+
+    def __init__(self, masks: Any) -> None:
+        self.masks = np.asarray(masks)
+        if self.masks.ndim < 2:
+            raise ValueError(f"masks has shape {self.masks.shape}: (n_masks, *shape of the signal) is needed")
+
+    def intensities(self, signal: Any) -> NDArray[Any]:
+        """What would be measured of a signal.
+
+        Parameters
+        ----------
+        signal : array-like of the shape of a mask
+            The signal.
+
+        Returns
+        -------
+        ndarray of the shape of the masks
+            Intensities, one for each mask and frequency.
+        """
+        flat = self.masks.reshape(len(self.masks), -1)
+        fields = Diffraction(flat, self.masks.shape[1:]) @ np.ravel(np.asarray(signal))
+        return np.asarray(np.square(np.abs(fields)).reshape(self.masks.shape))

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from altmin.algorithms.dictionary.block_sums import power_of_two
 from altmin.contract import Block
 from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
@@ -114,15 +115,17 @@ class DictionaryEstimator(ComponentsEstimator):
     def _looked(self, X: NDArray[Any], n_samples: int) -> AtomsEvidence:
         """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
         X = self._as_fitted(X)
+        scale = power_of_two(float(np.abs(X).max(initial=0.0)) or 1.0)  # squares of X may be no numbers
+        X, thresholds = X / scale, self.thresholds_ / scale
         codes = X @ self._decoder()
-        kept = np.where(np.abs(codes) >= self.thresholds_, codes, 0.0)
+        kept = np.where(np.abs(codes) >= thresholds, codes, 0.0)
         counts = np.count_nonzero(kept, axis=0)
         total, left = float(np.sum(X**2)), float(np.sum((X - kept @ self.components_) ** 2))
         dtype = self.components_.dtype
         fit = replace(
             self._fit_evidence,
             codes=codes.astype(dtype),
-            thresholds=self.thresholds_,
+            thresholds=thresholds,
             size=np.sqrt(np.sum(kept**2, axis=0) / np.maximum(counts, 1)),
             density=counts / max(len(X), 1),
             components=self.components_,

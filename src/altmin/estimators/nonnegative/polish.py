@@ -9,7 +9,6 @@ found on half of the features, what they say of the other half.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -57,10 +56,11 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     before = lift(state).A
     if _zeros(before) < len(before) - 1:
         return found, ""
-    folder = changes.pop("checkpoint", model.checkpoint)
+    changes.pop("checkpoint", None)
     nmf = Nmf(before, without=state.view.dropped)
-    settings = {**changes, "max_iter": _MOST, "tol": _TOL}
-    polish = model._run(nmf, source, checkpoint=folder and Path(folder) / "polish", **settings)
+    settings = {**changes, "max_iter": min(_MOST, model.max_iter), "tol": _TOL}
+    # Without a checkpoint of its own: one of the fit leads here again, and a longer fit starts it elsewhere.
+    polish = model._run(nmf, source, checkpoint=None, **settings)
     after = polish.state.A.astype(before.dtype)
     rows = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _ROWS))).X
     if _zeros(after) < len(after) - 1 or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
