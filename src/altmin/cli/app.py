@@ -32,7 +32,8 @@ _debug = False
 
 def model_names() -> list[str]:
     """Names of the estimators, without importing any."""
-    return [name for name in altmin._HOMES if name[0].isupper()]
+    homes = altmin._HOMES.items()
+    return [name for name, home in homes if name[0].isupper() and not home.startswith("altmin.kernels")]
 
 
 def _complete_model(begun: str) -> list[str]:
