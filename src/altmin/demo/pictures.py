@@ -18,7 +18,8 @@ def parts_of_digits() -> Story:
 
     X = load_digits().data
     model = AND(16, nonnegative_components=True, decoder="nnls").fit(X)
-    explained = 1 - (model.reconstruction_err_ / np.linalg.norm(X)) ** 2
+    left = X - model.transform(X) @ model.components_
+    explained = 1 - (np.linalg.norm(left) / np.linalg.norm(X)) ** 2
     return Story(
         "What are handwritten digits made of?",
         f"16 parts, added in non-negative amounts, explain {explained:.0%} of 1797 digits. Whether they are "

@@ -90,7 +90,8 @@ def ordinary_table() -> Story:
     return Story(
         "Does it always help?",
         f"No. The progress of 442 diabetes patients: a linear model explains {linear:.0%}, a machine of rank "
-        f"1 {scores['rank 1']:.0%}, and one of rank 8, too rich for so few rows, {scores['rank 8']:.0%}.",
+        f"1 {scores['rank 1']:.0%}, and one of rank 8, held back by a ridge for so few rows, "
+        f"{scores['rank 8']:.0%}.",
         "FactorizationMachineRegressor",
         "diabetes inside scikit-learn",
         "cross_val_score(altmin.FactorizationMachineRegressor(1), X, y)",
