@@ -146,3 +146,16 @@ def test_no_change_is_seen_in_a_stationary_stream():
         model = OnlineDictionaryLearning(batch_size=500, random_state=0).fit(problem.X)
     assert model.changes_ == []
     assert model.n_searches_ == 1
+
+
+def test_a_search_that_led_astray_is_left_for_the_next_one():
+    """Coded photographs: the first search ends in zeros of a wrong dictionary, and has to end."""
+    pytest.importorskip("PIL", reason="the extra 'demo' is not installed")
+    from altmin.demo.scrambled import _china, _key
+
+    codes, rng = _china().codes, np.random.default_rng(0)
+    codes = codes[np.abs(codes).sum(axis=1) > 0]
+    X = np.vstack([rng.permutation(codes) for _ in range(2)])[:3000] @ _key(0)
+    model = CompleteDictionaryLearning(random_state=0).fit(X)
+    assert model.outcome_ == "converged"
+    assert sine_errors(model.components_, _key(0)).max() < 1e-12

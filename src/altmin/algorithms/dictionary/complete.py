@@ -399,7 +399,8 @@ class Complete:
 
     def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A polished start: minus its mean |z| is its score."""
-        if is_exact(state) or self.threshold is not None:
+        # one refinement a start: where it led back here, another would too
+        if is_exact(state) or self.threshold is not None or state.search.refined:
             return self._add(state, None, -float(np.mean(mean_absolute(stats))))
         return self._to_refine(state, self._atoms(state))
 
