@@ -28,6 +28,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(RUN) tests/check_tests.py
 
 ## test: lint, and every test that isn't slow
 test: lint

@@ -35,7 +35,8 @@ def test_every_operator_finds_its_place():
     found = {mutant.operator for mutant in mutants_of("m.py", SOURCE)}
     assert found == {
         "comparison flipped", "bound ten times as wide", "condition constant", "condition left out",
-        "branch skipped", "argument ignored", "term dropped", "sign or product swapped", "off by one", "opposite function",
+        "branch skipped", "argument ignored", "term dropped", "sign or product swapped", "off by one",
+        "opposite function",
         "step left out", "error not raised", "row left out",
     }  # fmt: skip
 

@@ -32,9 +32,9 @@ def page(lines: list[dict[str, Any]], seed: int) -> str:
     text = [
         "# Would the tests notice a bug?",
         "",
-        f"{len(lines)} plausible bugs were drawn at random (seed {seed}) over `src/altmin`, planted one at a time,",
-        "and met by the fast tests that reach them: a comparison flipped, a bound ten times as wide, a condition",
-        "that always holds, an argument ignored, a term or a row left out, an index off by one, an error not",
+        f"{len(lines)} plausible bugs were drawn at random (seed {seed}) over `src/altmin`, planted one at",
+        "a time, and met by the fast tests that reach them: a comparison flipped, a bound ten times as wide, a",
+        "condition that always holds, an argument ignored, a term or a row left out, an index off by one, an error not",
         "raised. Pictures and the demo are left out: people look at those. `make mutate` runs it again.",
         "",
         "| package | bugs | caught | share |",

@@ -1,8 +1,8 @@
 """Which tests reach which functions: a pytest plugin that writes it down, and the choice of tests for a bug.
 
 Calls are seen by ``sys.setprofile``, in all threads. Python doesn't see calls of compiled functions: a kernel
-counts as reached by the tests of the functions that name it. What a fixture of wider scope does counts for all
-tests of its file. What a test does in other processes isn't seen.
+counts as reached by the tests of the functions that name it. What a fixture of wider scope does counts for
+all tests of its file. What a test does in other processes isn't seen.
 """
 
 from __future__ import annotations
