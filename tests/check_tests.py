@@ -2,8 +2,8 @@
 
     python tests/check_tests.py
 
-A test without an assertion passes whatever the program does. ``assert not (a and b)`` passes wherever ``a`` is never
-true: such a test has to show that its case occurs, and then say ``assert not b``.
+A test without an assertion passes whatever the program does. ``assert not (a and b)`` passes wherever ``a``
+is never true: such a test has to show that its case occurs, and then say ``assert not b``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Stopped at any block and resumed, or cut in any way: the loop ends in the bits of a run that was left alone.
+"""Stopped at any block and resumed, or cut in any way: the loop ends in the same bits.
 
-The algorithm here asks for every kind of round, and its statistics notice a block that is skipped, read twice, read
-in another order, or given other random numbers.
+The algorithm here asks for every kind of round, and its statistics notice a block that is skipped, read
+twice, read in another order, or given other random numbers.
 """
 
 import os
