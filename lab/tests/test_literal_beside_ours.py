@@ -1,7 +1,7 @@
 """Our algorithms step by step beside the papers' own lines: a wrong step shows at once, long before the end.
 
-A fit that ends in the right place can hide a step that is half wrong: it only takes longer. Here the states after
-one, two and more steps are compared.
+A fit that ends in the right place can hide a step that is half wrong: it only takes longer. Here the states
+after one, two and more steps are compared.
 """
 
 import numpy as np
