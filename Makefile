@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept calibrate docs clean
+.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept calibrate mutate docs clean
 
 setup: $(VENV)/.ready
 
@@ -28,6 +28,7 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(RUN) tests/check_tests.py
 
 ## test: lint, and every test that isn't slow
 test: lint
@@ -78,6 +79,10 @@ docs/_static/mathjax/tex-chtml-full.js:
 ## calibrate: the guarantee's truth table; runs what is missing of the last judged round, renews docs/calibration
 calibrate: setup
 	OMP_NUM_THREADS=1 $(BIN)/altmin-lab calibrate
+
+## mutate: plant N plausible bugs (SEED=...) and see whether the tests notice; goes on where it was stopped
+mutate: setup
+	$(BIN)/altmin-lab mutate --count $(or $(N),100) --seed $(or $(SEED),0) --page docs/mutation.md
 
 ## bench: side by side with other libraries, then docs/benchmarks.md; QUICK=1: a few minutes
 bench: setup

@@ -21,7 +21,9 @@ def test_example_runs(number, tmp_path, monkeypatch):
     if "altmin.plots" in BLOCKS[number]:
         pytest.importorskip("matplotlib").use("Agg")
     monkeypatch.chdir(tmp_path)
-    exec(compile(BLOCKS[number], f"README example {number}", "exec"), {})
+    names: dict[str, object] = {}
+    exec(compile(BLOCKS[number], f"README example {number}", "exec"), names)
+    assert len(names) > 1  # it made something
 
 
 @pytest.mark.skipif(shutil.which("sh") is None, reason="needs a shell")

@@ -83,7 +83,9 @@ def test_output_containers_are_respected(estimator, check):
 
 def test_input_is_never_written_to():
     X = np.random.default_rng(0).random((60, 8))
+    before = X.copy()
     X.flags.writeable = False
     for estimator in ESTIMATORS:
         if hasattr(estimator, "transform"):
             type(estimator)(**estimator.get_params()).fit_transform(X)
+    np.testing.assert_array_equal(X, before)

@@ -36,8 +36,10 @@ def look_for(client, seconds, patience="0.3s"):
         time.sleep(0.01)
 
 
-def answers(client, *given):
+def answers(client, *given, asked=None):
     async def ask(function, keys):
+        if asked is not None:
+            asked.append(keys)
         return given
 
     client._run_on_scheduler = ask
@@ -71,8 +73,10 @@ def test_forgotten_tasks_are_noticed(client):
 
 
 def test_a_long_task_is_waited_for(client):
-    answers(client, 2, True)
+    asked = []
+    answers(client, 2, True, asked=asked)
     look_for(client, 1.0)
+    assert len(asked) > 1  # it looked, and had no reason to give up
 
 
 @pytest.mark.slow

@@ -60,8 +60,9 @@ def test_input_is_not_written_to():
     signals, atoms, mask = X.copy(), D.copy(), np.ones((4, 3), bool)
     for array in (signals, atoms, mask):
         array.flags.writeable = False
-    omp(signals, atoms, 2, mask=mask)
-    omp(signals, atoms, 2)
+    masked = omp(signals, atoms, 2, mask=mask)
+    np.testing.assert_allclose(masked, omp(signals, atoms, 2), atol=1e-12)  # nothing is masked
+    np.testing.assert_array_equal(signals, X)
 
 
 @pytest.mark.slow

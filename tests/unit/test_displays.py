@@ -68,7 +68,10 @@ def test_panels_fit_into_given_axes(model, problem):
 def test_names_with_dollars_are_no_mathematics():
     names = ["$x_1", "$$", "<b>", "a$b$c"]
     figure = plots.ComponentsDisplay(np.eye(4), feature_names=names).plot().figure_
-    figure.canvas.draw()
+    figure.canvas.draw()  # matplotlib would fail on half a formula
+    shown = [text for text in figure.findobj(plt.Text) if "$" in text.get_text()]
+    assert shown
+    assert all(text.get_text().replace("\\$", "").count("$") == 0 for text in shown if text.get_parse_math())
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csr_array])

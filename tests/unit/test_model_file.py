@@ -1,5 +1,7 @@
 """Model files: what was saved is what is loaded, and anything else is refused."""
 
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -45,3 +47,23 @@ def test_other_containers_are_no_models(tmp_path):
         altmin.load(tmp_path / "m.altmin")
     with pytest.raises(FileNotFoundError):
         altmin.load(tmp_path / "missing.altmin")
+
+
+@pytest.mark.parametrize("member", ["arrays/0.npy", "manifest.json"])
+def test_a_file_that_was_changed_and_zipped_again_is_refused(tmp_path, member):
+    """The zip's own checksum is right then: only ours can tell."""
+    path = tmp_path / "model.altmin"
+    altmin.save(altmin.AND(4, max_iter=5, random_state=0).fit(X), path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    content = members[member]
+    if member == "manifest.json":
+        members[member] = content.replace(b'"max_iter": 5', b'"max_iter": 7')
+    else:
+        members[member] = content[:-1] + bytes([content[-1] ^ 1])
+    assert members[member] != content
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    with pytest.raises(ContainerError, match="checksum"):
+        altmin.load(path)

@@ -15,6 +15,30 @@ def test_the_tree_sums_everything(n):
     assert tree.result()[0] == n * (n - 1) / 2
 
 
+class Word:
+    """A statistic that shows who was combined with whom, in which order."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def combine(self, other):
+        return Word(f"({self.text}{other.text})")
+
+
+TREES = {
+    1: "0", 2: "(01)", 3: "((01)2)", 4: "((01)(23))", 5: "(((01)(23))4)", 6: "(((01)(23))(45))",
+    7: "(((01)(23))((45)6))", 8: "(((01)(23))((45)(67)))", 9: "((((01)(23))((45)(67)))8)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n", TREES)
+def test_blocks_are_combined_in_one_order(n):
+    tree = Tree()
+    for i in range(n):
+        tree.push(Word(str(i)))
+    assert tree.result().text == TREES[n]
+
+
 def test_an_empty_tree_has_no_result():
     assert Tree().result() is None
 

@@ -1,4 +1,4 @@
-"""``altmin-lab``: reproduce, bench, calibrate, accept.
+"""``altmin-lab``: reproduce, bench, calibrate, adversary, mutate, accept.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -109,6 +109,36 @@ def adversary(
     for each in chosen:
         print(tally(read(out), each))
     print(f"{left} problem(s) left to run")
+
+
+@app.command()
+def mutate(
+    count: Annotated[int, typer.Option(min=1, help="How many bugs.")] = 100,
+    seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    survey: Annotated[
+        bool, typer.Option("--survey", help="First run all fast tests to see what each reaches.")
+    ] = False,
+    out: Annotated[Path, typer.Option(help="Folder of what is known; a run goes on from there.")] = Path(
+        "mutation"
+    ),
+    jobs: Annotated[int, typer.Option(min=1, help="Copies of the tree at work at once.")] = 2,
+    limit: Annotated[float, typer.Option(help="Seconds that the tests of one bug may take.")] = 60.0,
+    page: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
+) -> None:
+    """Plant plausible bugs one at a time, and see whether the tests notice."""
+    from altmin_lab.mutation import campaign
+    from altmin_lab.mutation.page import page as to_markdown
+
+    root = Path(__file__).parents[4]
+    if not (root / "tests").exists():
+        raise FileNotFoundError("the tests are in a checkout of altmin; install altmin-lab from there")
+    if survey or not (out / "reach").exists():
+        campaign.survey(root, out / "reach")
+    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=print)
+    text = to_markdown(lines, seed)
+    print(text)
+    if page is not None:
+        page.write_text(text)
 
 
 @app.command()

@@ -1,0 +1,139 @@
+"""The mutation runner: which bugs it makes, which tests it chooses, and what it calls caught."""
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from altmin_lab.mutation import campaign
+from altmin_lab.mutation.operators import draw, mutants_of
+from altmin_lab.mutation.page import page
+from altmin_lab.mutation.reach import Reach
+
+SOURCE = textwrap.dedent(
+    '''
+    """A module."""
+
+    LIMIT = 0.5
+
+
+    def total(values, weight=None, *, start=0.0):
+        """Sum up."""
+        if weight is not None and len(weight) != len(values):
+            raise ValueError("weight: one number for each value")
+        rows = [one(values), two(values), three(values, scale=2)]
+        check(values)
+        for i in range(len(values)):
+            start = start + values[i] * 2
+        return start if start <= LIMIT else max(rows[0], start)
+    '''
+)
+
+
+def test_every_operator_finds_its_place():
+    found = {mutant.operator for mutant in mutants_of("m.py", SOURCE)}
+    assert found == {
+        "comparison flipped", "bound ten times as wide", "condition constant", "condition left out",
+        "branch skipped", "argument ignored", "term dropped", "sign or product swapped", "off by one",
+        "opposite function",
+        "step left out", "error not raised", "row left out",
+    }  # fmt: skip
+
+
+def test_texts_annotations_and_imports_are_left_alone():
+    talk = '"""Text."""\nfrom a import b\n__all__ = ["x", "y", "z"]\n'
+    talk += 'def f(x: int = 3) -> "a < b":\n    return f"{x < 2}"\n'
+    assert list(mutants_of("m.py", talk)) == []
+
+
+def test_planting_changes_one_place():
+    for mutant in mutants_of("m.py", SOURCE):
+        planted = mutant.plant(SOURCE)
+        assert planted != SOURCE
+        assert planted.startswith(SOURCE[: mutant.start])
+        assert planted.endswith(SOURCE[mutant.stop :])
+
+
+def test_columns_are_counted_in_characters():
+    source = 'def f(a):\n    return "ä" if a < 1 else a\n'
+    flipped = next(m for m in mutants_of("m.py", source) if m.operator == "comparison flipped")
+    assert "if a >= 1 else" in flipped.plant(source)
+
+
+def test_a_draw_is_the_same_for_a_seed_and_hits_no_function_twice_by_one_operator(tmp_path):
+    (tmp_path / "m.py").write_text(SOURCE)
+    (tmp_path / "plots").mkdir()
+    (tmp_path / "plots" / "p.py").write_text(SOURCE)
+    first, again, other = (draw(tmp_path, 12, seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert len({(mutant.operator, mutant.function) for mutant in first}) == len(first)
+    assert {mutant.path for mutant in first} == {"m.py"}
+
+
+def test_tests_are_chosen_by_what_they_call_quick_ones_first(tmp_path):
+    (tmp_path / "m.py").write_text("def kernel(x):\n    return x\n\n\ndef caller(x):\n    return kernel(x)\n")
+    reach = Reach(
+        {"t::slow": {"m.py:caller"}, "t::quick": {"m.py:caller"}, "t::other": {"n.py:f"}},
+        {"t::slow": 9.0, "t::quick": 0.1, "t::other": 0.1},
+    )
+    assert reach.tests_for("m.py", "caller", str(tmp_path), 60) == ["t::quick", "t::slow"]
+    assert reach.tests_for("m.py", "caller", str(tmp_path), 5) == ["t::quick"]
+    # Compiled functions are called where Python can't see: those that name them count.
+    assert reach.tests_for("m.py", "kernel", str(tmp_path), 60) == ["t::quick", "t::slow"]
+    assert reach.tests_for("gone.py", "f", str(tmp_path), 60) == []
+
+
+def _project(root: Path) -> Path:
+    """A small checkout with one module; its test sees the sum, and not the bound."""
+    package = root / "src" / "altmin"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    (package / "sums.py").write_text("def total(a, b):\n    if a > 1e9:\n        a = 1e9\n    return a + b\n")
+    (root / "tests").mkdir()
+    (root / "tests" / "test_sums.py").write_text(
+        "from altmin.sums import total\n\n\ndef test_total():\n    assert total(1, 2) == 3\n"
+    )
+    reach = root / "out" / "reach"
+    reach.mkdir(parents=True)
+    test = "tests/test_sums.py::test_total"
+    (reach / "main.json").write_text(
+        json.dumps({"functions": {test: ["sums.py:total"]}, "seconds": {test: 0.01}})
+    )
+    return root
+
+
+def test_caught_bugs_and_survivors_are_told_apart_and_a_second_run_asks_nothing_again(tmp_path):
+    root = _project(tmp_path)
+    said: list[str] = []
+    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=2, say=said.append)
+    fate = {line["mutant"]["operator"]: line["fate"] for line in lines}
+    assert fate["term dropped"] == "caught"
+    assert fate["branch skipped"] == "survived"
+    assert (root / "src" / "altmin" / "sums.py").read_text().count("a + b") == 1
+    again: list[str] = []
+    assert campaign.run(root, root / "out", count=20, seed=0, jobs=2, say=again.append) == lines
+    assert said != []
+    assert again == []
+
+
+def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_path):
+    mutant = next(iter(mutants_of("engine/run.py", SOURCE)))
+    other = next(iter(mutants_of("io/tables.py", SOURCE)))
+    lines = [
+        json.loads(campaign.Trial(mutant, "caught", 3).to_json()),
+        json.loads(campaign.Trial(other, "survived", 2).to_json()),
+    ]
+    text = page(lines, 5)
+    assert "| engine | 1 | 1 | 100% |" in text
+    assert "| all | 2 | 1 | 50% |" in text
+    known = tmp_path / "equivalents.json"
+    known.write_text(json.dumps({other.key: "it changes nothing"}))
+    monkeypatch.setattr("altmin_lab.mutation.page.EQUIVALENTS", known)
+    assert "| all | 1 | 1 | 100% |" in page(lines, 5)
+    assert "it changes nothing" in page(lines, 5)
+
+
+def test_without_a_survey_it_says_what_to_run(tmp_path):
+    with pytest.raises(FileNotFoundError, match="mutate --survey"):
+        Reach.read(tmp_path)
