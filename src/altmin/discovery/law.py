@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import Counter
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import RidgeCV
 
 from altmin.discovery.look import look_at
-from altmin.discovery.result import Candidate, Discovery
+from altmin.discovery.result import ENOUGH, Candidate, Discovery
 from altmin.estimators.quadratic.regressor import FactorizationMachineRegressor
 
 _RANKS = (1, 2, 3, 4, 6)
@@ -67,26 +68,15 @@ def _linear(table: NDArray[Any], y: NDArray[Any], rows: NDArray[Any], held: NDAr
 def _quadratic(
     table: NDArray[Any], y: NDArray[Any], rows: NDArray[Any], held: NDArray[Any], rank: int, seed: int
 ) -> Candidate:
-    from altmin.selection.rows import quiet_fit
-
     begin = time.process_time()
-    model = FactorizationMachineRegressor(rank, random_state=seed)
-    fitted = quiet_fit(_WithTarget(model, y[rows]), table[rows])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = FactorizationMachineRegressor(rank, random_state=seed).fit(table[rows], y[rows])
     error, spread = _score(y[held], fitted.predict(table[held]))
     report = fitted.guarantee_
     counts = dict(Counter(factor.verdict for factor in report.factors))
     seconds = time.process_time() - begin
     return Candidate("quadratic law", rank, error, spread, report.verdict, counts, seconds, model=fitted)
-
-
-class _WithTarget:
-    """Lets a quiet fit take a target along."""
-
-    def __init__(self, model: Any, y: NDArray[Any]) -> None:
-        self.model, self.y = model, y
-
-    def fit(self, X: Any) -> Any:
-        return self.model.fit(X, self.y)
 
 
 def _score(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
@@ -116,11 +106,11 @@ def _answer(candidates: list[Candidate], table: NDArray[Any], y: NDArray[Any], s
     model.guarantee_ = model.guarantee(table, y, effort="full")
     report = model.guarantee_
     answer = (
-        f"A quadratic law with {best.n_components} directions beyond the linear part predicts the target, with "
-        f"{best.error:.1%} of its variance left on held-out rows."
+        f"A quadratic law with {best.n_components} directions beyond the linear part predicts the target, "
+        f"with {best.error:.1%} of its variance left on held-out rows."
     )
     sure = f"The report says '{report.verdict}'."
-    surer = f"To be surer: {report.advice or 'nothing more is needed under the printed assumptions'}."
+    surer = f"To be surer: {report.advice}." if report.advice else ENOUGH
     code = (
         f"import altmin\n\nmodel = altmin.{' '.join(str(model).split())}.fit(X, y)\nmodel.guarantee(X, y)\n"
     )

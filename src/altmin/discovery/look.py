@@ -52,8 +52,8 @@ class Look:
             found.append(f"{self.constant} columns have one value only and say nothing.")
         if self.scales > 1e3:
             found.append(
-                f"The spreads of the columns differ by a factor of {self.scales:.0e}: large columns decide what "
-                "is found. Divide each column by its spread if their units have no common meaning."
+                f"The spreads of the columns differ by a factor of {self.scales:.0e}: large columns decide "
+                "what is found. Divide each column by its spread if their units have no common meaning."
             )
         return found
 
@@ -76,7 +76,8 @@ def look_at(table: NDArray[Any]) -> Look:
     spread = table.std(axis=0)
     varying = spread[spread > 1e-12 * max(float(np.abs(table).max()), 1e-300)]
     return Look(
-        *table.shape,
+        n_rows=table.shape[0],
+        n_features=table.shape[1],
         negative=float(np.sum(np.minimum(table, 0) ** 2)) / size if size else 0.0,
         counts=whole,
         zeros=float(np.mean(table == 0)),

@@ -12,6 +12,7 @@ from altmin.discovery.look import Look
 from altmin.estimators.model_file import save as save_model
 
 CLAIMED = ("recovered", "plausible")
+ENOUGH = "Under the assumptions that the report prints, nothing more is needed."
 
 
 @dataclass(frozen=True)
@@ -135,12 +136,12 @@ class Discovery:
         }
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to ``path`` (read it with :func:`altmin.load`), and what was tried beside it as JSON.
+        """Write the model to ``path``, for :func:`altmin.load`, and what was tried beside it as JSON.
 
         Parameters
         ----------
         path : path-like
-            Of the model file; the JSON has the same name with ``.json``. Without a model only that is written.
+            Of the model file; the JSON has the same name with ``.json``. Without a model it is all.
         """
         if self.best is not None:
             save_model(self.best, path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from collections import Counter
@@ -17,13 +18,14 @@ from altmin.discovery.dimensions import count_dimensions
 from altmin.discovery.families import FAMILIES, SPARSE, Family, principal_axes
 from altmin.discovery.held_out import relative_error
 from altmin.discovery.law import discover_law
-from altmin.discovery.look import Look, look_at
-from altmin.discovery.result import Candidate, Discovery
+from altmin.discovery.look import look_at
+from altmin.discovery.result import ENOUGH, Candidate, Discovery
 from altmin.estimators.dictionary.orthogonal import OrthogonalDictionaryLearning
 from altmin.selection.rows import has_holes, quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _HELD_OUT = 300  # rows whose cells are predicted
+
 _MOST = 40  # dimensions that are looked for
 _EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
 
@@ -31,15 +33,16 @@ _EXPLAINED = "A table without structure, with the same averages and correlations
 def discover(
     X: Any, y: Any = None, *, budget: str = "normal", random_state: Any = None, verbose: int = 0
 ) -> Discovery:
-    r"""Find out what a table holds: mixtures, sparse combinations, a law, plain low rank, or nothing but noise.
+    r"""Find out what a table holds: mixtures, sparse combinations, a law, low rank, or nothing but noise.
 
     .. math:: X \approx \text{weights} \times \text{factors}, \qquad
        \text{weights} \ge 0, \quad\text{or few of them nonzero, or neither}
 
     It looks at the table, tries the families that can apply on some of the rows, compares them by how well
     they predict cells that were held out, holds each against a table without structure that has the same
-    averages and correlations, fits the winner to all rows, and attaches the full guarantee report. A family is
-    claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low rank' or 'noise'.
+    averages and correlations, fits the winner to all rows, and attaches the full guarantee report. A family
+    is claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low rank' or
+    'noise'.
 
     Parameters
     ----------
@@ -147,8 +150,8 @@ class _Search:
             report = model.guarantee_
             if report.verdict != "contradicted":
                 report = _full(model, self.rows)
-        except ValueError as error:
-            return replace(blank, note=f"refused: {error}", seconds=time.process_time() - begin)
+        except ValueError as refusal:
+            return replace(blank, note=f"refused: {refusal}", seconds=time.process_time() - begin)
         centre = getattr(model, "intercept_", None)
         centre = np.zeros(self.rows.shape[1]) if centre is None else np.asarray(centre)
         codes = family.codes(model, self.held_out)
@@ -178,7 +181,8 @@ class _Search:
     def _keep(self, candidate: Candidate) -> None:
         self.candidates.append(candidate)
         if self.verbose:
-            print(f"{candidate.family}, {candidate.n_components}: {candidate.verdict or 'claims nothing'}")
+            verdict = candidate.verdict or "claims nothing"
+            sys.stderr.write(f"{candidate.family}, {candidate.n_components}: {verdict}\n")
 
     def _best(self) -> Candidate | None:
         claimed = [candidate for candidate in self.candidates if candidate.claimed]
@@ -204,12 +208,12 @@ class _Search:
         if rivals:
             names = " and ".join(dict.fromkeys(c.family for c in rivals))
             sure += f" {names.capitalize()} can't be told apart from it here."
-        surer = report.advice or "Nothing more is needed under the assumptions that the report prints."
+        surer = f"To be surer: {report.advice}." if report.advice else ENOUGH
         return Discovery(
             best.family,
             best.n_components,
             answer,
-            (answer, sure, f"To be surer: {surer}."),
+            (answer, sure, surer),
             model,
             tuple(ranked),
             self.look,
