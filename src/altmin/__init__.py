@@ -13,6 +13,7 @@ _HOMES = {
     "ApproximateDictionaryLearning": "altmin.estimators.overcomplete.approximate",
     "bootstrap_components": "altmin.selection.bootstrap",
     "CompleteDictionaryLearning": "altmin.estimators.dictionary.complete",
+    "discover": "altmin.discovery.search",
     "FactorizationMachineClassifier": "altmin.estimators.quadratic.classifier",
     "FactorizationMachineRegressor": "altmin.estimators.quadratic.regressor",
     "hard_threshold": "altmin.kernels.thresholds",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:  # the same names once more; a test compares the two
     from altmin.algorithms.nonnegative.pure_samples import vca as vca
     from altmin.algorithms.overcomplete.peel_dictionary import peel_dictionary as peel_dictionary
     from altmin.coding import omp as omp
+    from altmin.discovery.search import discover as discover
     from altmin.estimators.dictionary.complete import CompleteDictionaryLearning as CompleteDictionaryLearning
     from altmin.estimators.dictionary.online import OnlineDictionaryLearning as OnlineDictionaryLearning
     from altmin.estimators.dictionary.orthogonal import (

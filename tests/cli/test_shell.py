@@ -11,6 +11,8 @@ import sys
 import numpy as np
 import pytest
 
+import altmin
+
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 from altmin.datasets import make_dir
@@ -200,3 +202,17 @@ def test_help_needs_no_numpy(tmp_path):
         "assert 'numpy' not in sys.modules, 'numpy was imported'"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+def test_discover_answers_on_one_page(here, folder):
+    made = make_dir(400, 30, 3, concentration=0.3, random_state=0)
+    lines = ["sample," + ",".join(f"column {i}" for i in range(30))]
+    lines += [f"s{i}," + ",".join(map(repr, row.tolist())) for i, row in enumerate(made.X)]
+    (folder / "t.csv").write_text("\n".join(lines))
+    text = here("discover", "t.csv", "--out", "found.html", "--budget", "quick", "-q")
+    assert "a mixture of 3 features" in text
+    assert "recovered" in text
+    assert "What was tried" in (folder / "found.html").read_text()
+    names = altmin.load(folder / "found.altmin").feature_names_in_
+    assert list(names[:2]) == ["column 0", "column 1"]
+    here("discover", "t.csv", "--out", "found.html", "--budget", "endless", code=1)

@@ -1,4 +1,4 @@
-"""``altmin``: fit, select, transform, guarantee, info, report, denoise, inpaint, demo, data.
+"""``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -104,6 +104,31 @@ def _wanted(
         return tuple(name.strip() for name in text.split(",")) if text else ()
 
     return Wanted(listed(columns), listed(drop), id_column, target, header)
+
+
+@app.command()
+def discover(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The page; the model goes beside it.")] = Path("discovery.html"),
+    target: Target = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    id_column: IdColumn = None,
+    header: Header = None,
+    budget: Annotated[
+        str, typer.Option(help="quick, normal or thorough: 1,000, 4,000 or 20,000 rows are searched.")
+    ] = "normal",
+    image_shape: Annotated[
+        str | None, typer.Option(help="Height x width of a row that is a picture, for example 8x8.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of samples, splits and fits.")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """What is in this table? Finds the factors without being told which model, or how many."""
+    from altmin.cli.discover import discover_file
+
+    wanted = _wanted(columns, drop, id_column, target, header)
+    discover_file(data, out, wanted, budget, image_shape, seed, quiet)
 
 
 @app.command(help=FIT_HELP + ", ".join(model_names()) + ".")

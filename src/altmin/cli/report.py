@@ -28,11 +28,12 @@ def report_model(
             raise FileError(
                 f"{vocabulary} has {len(words)} words, the model {model.components_.shape[1]} features"
             )
-    page = write_model_page(model, out, X, image_shape=_shape(image_shape), words=words)
+    page = write_model_page(model, out, X, image_shape=image_shape_of(image_shape), words=words)
     print(f"page: {page.resolve()}")
 
 
-def _shape(text: str | None) -> tuple[int, int] | None:
+def image_shape_of(text: str | None) -> tuple[int, int] | None:
+    """Height and width from a text like 8x8."""
     if text is None:
         return None
     try:

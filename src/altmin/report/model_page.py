@@ -52,7 +52,7 @@ def _parts(model: Any, X: Any, image_shape: tuple[int, int] | None, words: Seque
     if hasattr(model, "guarantee_"):
         parts += [Raw("<h2>Is it the truth?</h2>"), Raw(model.guarantee_._repr_html_())]
     if hasattr(model, "components_"):
-        parts += [Raw("<h2>Components</h2>"), _components(model, image_shape, words)]
+        parts += [Raw("<h2>Components</h2>"), components_part(model, image_shape, words)]
     if (law := law_of(model, image_shape, words)) is not None:
         parts.append(law)
     if getattr(model, "history_", None):
@@ -99,7 +99,8 @@ def _parameters(model: Any) -> Raw:
     return folded("parameters", table(rows))
 
 
-def _components(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
+def components_part(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
+    """The components as pictures, or by their largest features where these have names."""
     shown = model.components_[:_MOST_COMPONENTS]
     more = len(model.components_) - len(shown)
     note = tag("p", f"{more} more are not shown.", class_="soft") if more else ""

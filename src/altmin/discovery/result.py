@@ -1,0 +1,148 @@
+"""What was discovered: the answer in words, the candidates in a table, the code to get it again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from altmin.discovery.look import Look
+from altmin.estimators.model_file import save as save_model
+
+CLAIMED = ("recovered", "plausible")
+ENOUGH = "Under the assumptions that the report prints, nothing more is needed."
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One family with one number of components, tried on the rows.
+
+    Parameters
+    ----------
+    family : str
+        Its name.
+    n_components : int
+        How many.
+    error, spread : float
+        Share of held-out cells' squared size that it doesn't predict, and the standard error of that.
+    verdict : str
+        Of its report; '' for the plain alternatives, which claim nothing.
+    factors : dict
+        How many of its factors have which verdict.
+    seconds : float
+        CPU time.
+    note : str
+        Why it isn't the answer, or what it says.
+    model : estimator or None
+        As fitted to the rows of the search.
+    """
+
+    family: str
+    n_components: int
+    error: float
+    spread: float
+    verdict: str
+    factors: dict[str, int]
+    seconds: float
+    note: str = ""
+    model: Any = None
+
+    @property
+    def claimed(self) -> bool:
+        """Whether its report says that something was found."""
+        return self.verdict in CLAIMED and not self.note
+
+    def to_dict(self) -> dict[str, Any]:
+        """A row of the table."""
+        return {
+            "family": self.family,
+            "components": self.n_components,
+            "held-out error": self.error,
+            "verdict": self.verdict or "claims nothing",
+            "factors recovered": self.factors.get("recovered", 0),
+            "factors plausible": self.factors.get("plausible", 0),
+            "CPU seconds": self.seconds,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What :func:`altmin.discover` found.
+
+    Parameters
+    ----------
+    kind : str
+        'mixtures', 'sparse combinations', ..., 'quadratic law', 'low rank' or 'noise'.
+    n_components : int
+        How many factors (or dimensions).
+    answer : str
+        The answer in one sentence.
+    why : tuple of str
+        Three sentences: what was found, how sure that is, and what would make it surer.
+    best : estimator or None
+        Fitted to all rows, as if you had written it; None where no family was found.
+    candidates : tuple of Candidate
+        All that were tried, best first.
+    look : Look
+        What could be seen at once.
+    code : str
+        The lines that fit ``best``.
+    """
+
+    kind: str
+    n_components: int
+    answer: str
+    why: tuple[str, ...]
+    best: Any
+    candidates: tuple[Candidate, ...]
+    look: Look
+    code: str
+
+    @property
+    def guarantee(self) -> Any:
+        """The full report of ``best``, or None."""
+        return None if self.best is None else self.best.guarantee_
+
+    def __str__(self) -> str:
+        lines = [
+            *self.why,
+            *self.look.notes,
+            "",
+            f"{'tried':<46}{'number':>7}{'held-out error':>16}  verdict",
+        ]
+        for row in self.candidates:
+            name, verdict = row.family[:45], row.verdict or "claims nothing"
+            lines.append(f"{name:<46}{row.n_components:>7}{row.error:>16.3f}  {verdict}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from altmin.discovery.page import parts_of
+
+        return "".join(str(part) for part in parts_of(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready: everything but the models."""
+        return {
+            "kind": self.kind,
+            "n_components": self.n_components,
+            "answer": self.answer,
+            "why": list(self.why),
+            "candidates": [row.to_dict() for row in self.candidates],
+            "code": self.code,
+            "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
+        }
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to ``path``, for :func:`altmin.load`, and what was tried beside it as JSON.
+
+        Parameters
+        ----------
+        path : path-like
+            Of the model file; the JSON has the same name with ``.json``. Without a model it is all.
+        """
+        if self.best is not None:
+            save_model(self.best, path)
+        Path(path).with_suffix(".json").write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
