@@ -219,8 +219,9 @@ _STYLE = """
 .compare .top { position: absolute; inset: 0; clip-path: inset(0 0 0 var(--cut)); }
 .compare::after { content: ''; position: absolute; inset: 0 auto 0 var(--cut); border-left: 2px solid #fff; }
 .compare + input { width: 100%; max-width: 40rem; margin: .6rem 0; accent-color: var(--accent); }
-.details { display: flex; flex-wrap: wrap; gap: 1rem; } .details figure { margin: 0; }
-.details img { image-rendering: pixelated; }
+.details { display: flex; flex-wrap: wrap; gap: 1rem; }
+.details figure { margin: 0; flex: 1 1 10rem; min-width: 0; }
+.details img { image-rendering: pixelated; width: 100%; height: auto; }
 """
 
 

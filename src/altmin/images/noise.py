@@ -95,19 +95,20 @@ def estimate_noise(image: ArrayLike, mask: ArrayLike | None = None) -> Noise:
     True
     """
     known = None if mask is None else ~check_mask(mask, check_image(image).shape)
-    return noise_of(as_frame(image, known), known)
-
-
-def noise_of(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
-    """:func:`estimate_noise` for an image that was read already."""
-    seen = np.ones(frame.values.shape, bool) if known is None else known
-    rows = [_channel(frame.values[:, :, c], seen[:, :, c]) for c in range(frame.values.shape[2])]
-    sigma, error, gain, floor = np.array(rows).T
+    frame = as_frame(image, known)
+    sigma, error, gain, floor = _measured(frame, known)
     noise = Noise(np.sqrt(np.mean(sigma**2)) * frame.scale)
     noise.error = float(np.sqrt(np.mean(error**2) / len(error))) * frame.scale
-    noise.channels, noise.gain = sigma * frame.scale, gain * frame.scale
-    noise.floor = floor * frame.scale**2 - noise.gain * frame.offset
+    noise.channels, noise.gain, noise.floor = sigma * frame.scale, gain * frame.scale, np.zeros(len(gain))
+    grows = gain > 0
+    noise.floor[grows] = (floor[grows] * frame.scale - gain[grows] * frame.offset) * frame.scale
     return noise
+
+
+def _measured(frame: Frame, known: NDArray[np.bool_] | None = None) -> Array:
+    """Sigma, its error, gain and floor (rows) of each channel, in the units of the frame."""
+    seen = np.ones(frame.values.shape, bool) if known is None else known
+    return np.transpose([_channel(frame.values[:, :, c], seen[:, :, c]) for c in range(seen.shape[2])])
 
 
 def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, float, float]:
@@ -150,10 +151,11 @@ def _clipped(layer: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Pixels that have lost their noise at an end of the range, where a good part of the picture lies."""
     seen = layer[known]
     clipped = np.zeros(layer.shape, bool)
-    for end in (seen.min(initial=np.inf), seen.max(initial=-np.inf)):
-        at_end = known & (layer == end)
-        if at_end.sum() > max(_CLIPPED * seen.size, 4):  # noise has one pixel at its end
-            clipped |= at_end
+    levels, counts = np.unique(seen, return_counts=True)
+    for end, inside in ((0, 1), (-1, -2)) if len(levels) > 1 else ():
+        # Noise has few pixels at its end, and fewer than next to it.
+        if counts[end] > max(_CLIPPED * seen.size, 4, 2 * counts[inside]):
+            clipped |= known & (layer == levels[end])
     return clipped if clipped.sum() < seen.size / 2 else np.zeros(layer.shape, bool)
 
 
@@ -231,22 +233,19 @@ class UnitNoise:
 def unit_noise(frame: Frame, sigma: Any) -> UnitNoise:
     """Units for an image, from the user's sigma (None: estimated)."""
     n_channels = frame.values.shape[2]
-    gain, floor = np.zeros((2, n_channels))
     if sigma is None:
-        noise = _seen_noise(frame)
-        given, gain = noise.channels / frame.scale, noise.gain / frame.scale
-        floor = (noise.floor + noise.gain * frame.offset) / frame.scale**2
+        given, _, gain, floor = _noticed(frame)
     else:
-        given = channel_sigmas(frame, sigma)
+        given, (gain, floor) = channel_sigmas(frame, sigma), np.zeros((2, n_channels))
     contrast = np.ptp(frame.values.reshape(-1, n_channels), axis=0)
     used = np.flatnonzero((given > np.finfo(np.float32).eps) & (contrast > 0))
     return UnitNoise(used, given[used], gain[used], floor[used])
 
 
-def _seen_noise(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
-    """The estimated noise, with a warning where none is seen: nothing is left undone without a word."""
-    noise = noise_of(frame, known)
-    for c in np.flatnonzero(noise.channels <= np.finfo(np.float32).eps * frame.scale):
+def _noticed(frame: Frame, known: NDArray[np.bool_] | None = None) -> Array:
+    """What was measured, with a warning where no noise is seen: nothing is left undone without a word."""
+    rows = _measured(frame, known)
+    for c in np.flatnonzero(rows[0] <= np.finfo(np.float32).eps):
         values = frame.values[:, :, c] if known is None else frame.values[:, :, c][known[:, :, c]]
         if np.ptp(values) > 0:
             warnings.warn(
@@ -255,14 +254,14 @@ def _seen_noise(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
                 UserWarning,
                 stacklevel=4,
             )
-    return noise
+    return rows
 
 
 def channel_sigmas(frame: Frame, sigma: Any, known: NDArray[np.bool_] | None = None) -> Array:
     """Sigma of each channel in the units of the frame, as the user gave it or estimated ('auto')."""
     n_channels = frame.values.shape[2]
     if isinstance(sigma, str) and sigma == "auto":
-        return _seen_noise(frame, known).channels / frame.scale
+        return np.asarray(_noticed(frame, known)[0])
     given = np.asarray(sigma)
     if given.dtype.kind not in "uif" or given.shape not in ((), (n_channels,)):
         raise ValueError(
