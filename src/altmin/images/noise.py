@@ -36,7 +36,7 @@ class Noise(float):
     Attributes
     ----------
     error : float
-        Standard error of the number itself.
+        Standard error of the number itself; texture that was taken for noise isn't in it.
     channels : ndarray of shape (C,)
         Standard deviation in each channel; the number is their root mean square.
     gain : ndarray of shape (C,)
