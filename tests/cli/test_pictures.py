@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -79,6 +80,7 @@ def test_a_mask_is_a_picture_and_noise_may_be_named(here):
     Image.fromarray(mask).save("mask.png")
     here("inpaint", "in.png", "--mask", "mask.png", "--sigma", "auto", "--page", "p.html", "-q")
     assert np.asarray(Image.open("filled.png")).shape == (29, 37)
+    assert "(estimated)" in Path("p.html").read_text()
 
 
 @pytest.mark.parametrize(

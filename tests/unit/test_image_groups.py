@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from altmin.images import denoise, estimate_noise, inpaint
+from altmin.images.learn import cosine_patches
 from altmin.kernels.groups import haar, match, wiener_groups
 from altmin.metrics import psnr
 
@@ -63,12 +64,16 @@ def test_the_group_filter_is_wiener_along_the_principal_axes():
     y = pilot + 0.3 * rng.standard_normal(pilot.shape)
     places = np.array([[0, 13, 40, 66, 84, 5]], np.int32)
     part, mass = np.zeros((12, 12)), np.zeros((12, 12))
-    wiener_groups(y, pilot, places, 0.09, np.ones((3, 3)), 0, part, mass)
+    cosines = cosine_patches(3, 3).astype(float)
+    wiener_groups(y, pilot, places, 0.09, cosines, np.ones((3, 3)), 0, part, mass)
     corners = [(p // 12, p % 12) for p in places[0]]
     P, Y = (np.array([image[a : a + 3, b : b + 3].ravel() for a, b in corners]) for image in (pilot, y))
     power, axes = np.linalg.eigh(np.cov(P.T, bias=True))
     factors = power / (power + 0.09)
-    expected = (Y - Y.mean(0)) @ (axes * factors) @ axes.T + Y.mean(0)
+    shares = (cosines @ P.mean(0)) ** 2
+    shares = np.append(1.0, (shares / (shares + 0.09 / 6))[1:])
+    mean = cosines.T @ (shares * (cosines @ Y.mean(0)))
+    expected = (Y - Y.mean(0)) @ (axes * factors) @ axes.T + mean
     canvas, weight = np.zeros((12, 12)), 1 / (1 + factors.sum())
     for patch, (a, b) in zip(expected, corners, strict=True):
         canvas[a : a + 3, b : b + 3] += weight * patch.reshape(3, 3)
@@ -82,10 +87,34 @@ def test_threads_change_nothing(channels):
 
 
 def test_flat_pictures_lose_nearly_all_of_their_noise():
-    # Groups of equal noise would keep a quarter of it.
+    # Groups of equal noise would keep a quarter of it, a mean patch that isn't filtered a sixteenth.
     flat = noisy(np.full((64, 64), 0.5), 0.1)
     flat[:8, :8] += 0.5
-    assert np.std(denoise(flat, 0.1)[16:, 16:]) < 0.012
+    assert np.std(denoise(flat, 0.1)[16:, 16:]) < 0.004
+
+
+def test_small_pictures_do_not_learn_their_noise():
+    # Atoms learnt from 32 x 32 pixels would keep an eighth more of it.
+    clean = np.tile(np.linspace(0, 1, 32), (32, 1)) ** 2
+    left = [np.std(denoise(noisy(clean, 0.3, seed), 0.3) - clean) for seed in range(4)]
+    assert np.mean(left) < 0.04
+
+
+def test_a_picture_without_noise_is_left_alone_with_a_warning():
+    drawing = np.kron([[1.0, 0.0], [0.0, 1.0]], np.ones((24, 24)))
+    with pytest.warns(UserWarning, match="no noise is seen in channel 0"):
+        assert np.array_equal(denoise(drawing), drawing)
+    missing = np.random.default_rng(0).random(drawing.shape) < 0.1
+    with pytest.warns(UserWarning, match="no noise is seen"):
+        inpaint(drawing, missing, sigma="auto")
+
+
+def test_the_error_of_the_estimate_covers_the_truth_without_texture():
+    misses = [
+        (estimate_noise(e) - 1) / estimate_noise(e).error
+        for e in (np.random.default_rng(s).standard_normal((40, 40)) for s in range(20))
+    ]
+    assert np.mean(np.abs(misses) < 2) >= 0.9 and np.std(misses) > 0.2
 
 
 @pytest.mark.parametrize("shape", [(1, 40), (40, 1), (3, 50), (17, 9), (8, 8), (9, 33, 3), (30, 30, 2)])

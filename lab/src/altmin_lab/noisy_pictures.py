@@ -45,6 +45,15 @@ def pictures(names: tuple[str, ...] = ()) -> dict[str, Any]:
     return {name: _middle(image) for name, image in found.items()}
 
 
+def whole_pictures(names: tuple[str, ...]) -> dict[str, Any]:
+    """These of Set12, uncut."""
+    folder = data_folder()
+    if folder is None:
+        raise SystemExit("this needs ALTMIN_DATA, the folder with images_set12")
+    found = load_set12(folder)
+    return {name: found[name] for name in names}
+
+
 def _middle(image: Any) -> Any:
     top, left = ((extent - min(extent, SIDE)) // 2 for extent in image.shape[:2])
     return image[top : top + SIDE, left : left + SIDE]
@@ -56,10 +65,10 @@ def noisy(name: str, image: Any, sigma: float) -> Any:
     return image + sigma * np.random.default_rng(seed).standard_normal(image.shape)
 
 
-def measure(call: Callable[..., Any], sigma: float, names: tuple[str, ...] = ()) -> Measured:
-    """Quality and time of a denoiser over the pictures."""
+def measure(call: Callable[..., Any], sigma: float, images: dict[str, Any] | None = None) -> Measured:
+    """Quality and time of a denoiser over images by name, or over the middles of all grey pictures."""
     quality, seconds = [], 0.0
-    for name, image in pictures(names).items():
+    for name, image in (pictures() if images is None else images).items():
         before = noisy(name, image, sigma)
         begin = time.process_time()
         after = call(before, sigma)
@@ -70,6 +79,6 @@ def measure(call: Callable[..., Any], sigma: float, names: tuple[str, ...] = ())
 
 def warm_up() -> None:
     """Compile, so that nobody's first image pays for it."""
-    tiny = np.random.default_rng(0).uniform(0, 255, (24, 24))
+    tiny = np.random.default_rng(0).uniform(0, 255, (64, 64))
     for call in (denoise, denoisers.quick_ksvd):
         call(tiny, 20.0)

@@ -6,13 +6,14 @@ import io
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.cli.tables import FileError, check_target
 from altmin.images import denoise, estimate_noise, inpaint
+from altmin.images.noise import Noise
 from altmin.report.page import Raw, join, page, picture, table, tag
 
 _WRITTEN = (".png", ".tif", ".tiff", ".jpg", ".jpeg", ".webp", ".bmp", ".npy")
@@ -32,10 +33,9 @@ def denoise_picture(source: Path, out: Path, sigma: float | None, html: Path | N
     html = _check(source, out, html)
     before = read_picture(source)
     begin = time.perf_counter()
-    strength: Any = estimate_noise(before.pixels) if sigma is None else sigma
+    strength = estimate_noise(before.pixels) if sigma is None else sigma
     after = denoise(before.pixels, sigma, verbose=not quiet)
-    known = f"{strength:.3g}" if sigma is not None else f"{strength:.3g} ± {strength.error:.1g} (estimated)"
-    facts = {"strength of the noise": known, **_facts(before, time.perf_counter() - begin)}
+    facts = {"strength of the noise": _said(strength), **_facts(before, time.perf_counter() - begin)}
     _finish(Picture(after, before.alpha), out, html, before.pixels, facts, f"{source.name}, denoised")
 
 
@@ -47,10 +47,12 @@ def inpaint_picture(
     before = read_picture(source)
     missing = _missing(before, mask)
     begin = time.perf_counter()
-    after = inpaint(before.pixels, missing, sigma=_strength(sigma), verbose=not quiet)
+    strength = _strength(sigma)
+    after = inpaint(before.pixels, missing, sigma=strength, verbose=not quiet)
     facts = {"pixels that were missing": f"{missing.mean():.1%}"}
-    if sigma is not None:
-        facts["strength of the noise"] = sigma
+    if strength is not None:
+        noise = estimate_noise(before.pixels, missing) if isinstance(strength, str) else strength
+        facts["strength of the noise"] = _said(noise)
     facts |= _facts(before, time.perf_counter() - begin)
     holes = before.pixels.copy()
     holes[missing] = 0
@@ -149,11 +151,15 @@ def _missing(before: Picture, mask: Path | None) -> NDArray[np.bool_]:
     return np.asarray(before.alpha == 0)
 
 
-def _strength(text: str | None) -> float | str | None:
-    if text is None or text == "auto":
-        return text
+def _said(noise: float) -> str:
+    return f"{noise:.3g}" + (f" ± {noise.error:.1g} (estimated)" if isinstance(noise, Noise) else "")
+
+
+def _strength(text: str | None) -> float | Literal["auto"] | None:
+    if text is None:
+        return None
     try:
-        return float(text)
+        return "auto" if text == "auto" else float(text)
     except ValueError:
         raise FileError(f"--sigma {text!r}: a number or auto is needed") from None
 
@@ -219,8 +225,9 @@ _STYLE = """
 .compare .top { position: absolute; inset: 0; clip-path: inset(0 0 0 var(--cut)); }
 .compare::after { content: ''; position: absolute; inset: 0 auto 0 var(--cut); border-left: 2px solid #fff; }
 .compare + input { width: 100%; max-width: 40rem; margin: .6rem 0; accent-color: var(--accent); }
-.details { display: flex; flex-wrap: wrap; gap: 1rem; } .details figure { margin: 0; }
-.details img { image-rendering: pixelated; }
+.details { display: flex; flex-wrap: wrap; gap: 1rem; }
+.details figure { margin: 0; flex: 1 1 10rem; min-width: 0; }
+.details img { image-rendering: pixelated; width: 100%; height: auto; }
 """
 
 

@@ -108,10 +108,14 @@ def clean_channels(
 
 
 def _learn_atoms(layer: NDArray[Any], n_jobs: int) -> NDArray[Any]:
-    """Orthonormal atoms of the patches of a layer (H, W) with noise of variance 1."""
+    """Orthonormal atoms of the patches of a layer (H, W) with noise of variance 1.
+
+    Few pixels would teach their noise: d atoms have about d^2 / 2 free numbers, and two pixels are
+    asked for each.
+    """
     size = patch_size(layer[None])
-    sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)
     atoms = cosine_patches(*size)
-    if sample.any():  # the layer isn't flat
+    if layer.size >= atoms.size and layer.any():  # enough to learn from, and not flat
+        sample = Patches(layer, size, center=True).sample(_SAMPLE, seed=0)
         atoms = alternate(sample, atoms, threshold=_LEARN, max_iter=_PASSES, n_jobs=n_jobs)
     return np.ascontiguousarray(atoms, layer.dtype)

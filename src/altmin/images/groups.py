@@ -15,6 +15,7 @@ from altmin.contract import Block
 from altmin.engine.progress import Progress, Silent
 from altmin.engine.reduce import map_in_order
 from altmin.engine.threads import one_thread
+from altmin.images.learn import cosine_patches
 from altmin.kernels.groups import match, threshold_groups, wiener_groups
 
 Array = NDArray[Any]
@@ -90,10 +91,11 @@ def wiener_pass(noisy: Array, pilot: Array, n_jobs: int, progress: Progress | No
     """
     groups = Groups(patch_size(noisy), 64, 4, _TIE_PILOT)
     variance = noisy.dtype.type(_WIENER)
+    cosines = np.ascontiguousarray(cosine_patches(*groups.size), noisy.dtype)
 
     def shrink(c: int, *rest: Any) -> None:
         places, *target = rest
-        wiener_groups(noisy[c], pilot[c], places, variance, *target)
+        wiener_groups(noisy[c], pilot[c], places, variance, cosines, *target)
 
     return _filter(pilot[0], len(noisy), groups, shrink, n_jobs, progress or Silent(), "Wiener")
 

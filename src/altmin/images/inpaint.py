@@ -149,8 +149,8 @@ def _by_groups(
     start, progress = smooth_fill(frame.values, missing), make_progress(verbose)
     progress.begin(f"filling in {missing.mean():.0%} of {start.shape[0]} x {start.shape[1]} pixels", PASSES)
     filled = group_fill(start, missing, sigmas, n_jobs, progress)
-    if sigmas is not None and sigmas.any():  # thresholds take out noise that the filters have fed on
+    if sigmas is not None and sigmas.any():  # the filters have fed on noise, thresholds lose detail: the mean
         noise = unit_noise(frame, sigmas * frame.scale)
-        filled = clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)
+        filled = (filled + clean_channels(np.where(missing, filled, start), noise, n_jobs, progress)) / 2
     progress.end("done")
     return filled

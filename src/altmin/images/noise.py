@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +16,17 @@ from altmin.images.patches import Patches
 Array = NDArray[Any]
 
 _SAMPLE = 100_000
-_SMOOTHEST, _FEWEST = 0.01, 60  # share and least number of the patches that are measured
+# Sets of the smoothest patches (shares and least number), and where the low frequencies end and sets of the
+# high ones begin: 1 is the highest.
+_SHARES, _FEWEST = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0), 60
+_LOW, _HIGH = 5 / 14, (11 / 14, 9 / 14, 7 / 14)
+_CAREFUL = 2.0  # standard errors by which more patches and frequencies may say more than fewer
+# Overlapping patches share their noise: what n of them tell, as independent ones, for each of the n and for
+# each patchful of pixels of the picture.
+_OWN, _COVERED = 0.3, 1.3
 _ENOUGH = 200  # patches without a missing pixel
 _CLIPPED = 0.005  # share of the pixels at an end of the range from which on they count as clipped
 _PIXELS = 64  # the fewest that say anything
-_LOW, _HIGH = 5 / 14, 9 / 14  # ends of the low and of the high frequencies, where 1 is the highest
 _BINS, _IN_BIN, _CORRELATED = 12, 1000, 0.9  # of brightness, to see whether the noise grows with it
 
 
@@ -29,7 +36,7 @@ class Noise(float):
     Attributes
     ----------
     error : float
-        Standard error of the number itself.
+        Standard error of the number itself; texture that was taken for noise isn't in it.
     channels : ndarray of shape (C,)
         Standard deviation in each channel; the number is their root mean square.
     gain : ndarray of shape (C,)
@@ -49,7 +56,8 @@ def estimate_noise(image: ArrayLike, mask: ArrayLike | None = None) -> Noise:
 
     Frequencies of white noise are independent, those of a picture are not: where its low ones are small, so
     are its high ones. So the patches of 8 x 8 pixels with the least energy at low frequencies show the
-    noise at high ones, and the choice doesn't bias what is measured (Colom and Buades 2013).
+    noise at high ones, and the choice doesn't bias what is measured (Colom and Buades 2013). How many patches
+    and frequencies are used is up to the picture: as many as agree with the smoothest few (Lepski 1991).
 
     Parameters
     ----------
@@ -75,6 +83,9 @@ def estimate_noise(image: ArrayLike, mask: ArrayLike | None = None) -> Noise:
     M. Colom and A. Buades, Analysis and extension of the Ponomarenko et al. method, estimating a noise curve
     from a single image, Image Processing On Line, 2013.
 
+    O. V. Lepski, On a problem of adaptive estimation in Gaussian white noise, Theory of Probability and its
+    Applications, 1991.
+
     Examples
     --------
     >>> import numpy as np
@@ -84,37 +95,27 @@ def estimate_noise(image: ArrayLike, mask: ArrayLike | None = None) -> Noise:
     True
     """
     known = None if mask is None else ~check_mask(mask, check_image(image).shape)
-    return noise_of(as_frame(image, known), known)
-
-
-def noise_of(frame: Frame, known: NDArray[np.bool_] | None = None) -> Noise:
-    """:func:`estimate_noise` for an image that was read already."""
-    seen = np.ones(frame.values.shape, bool) if known is None else known
-    rows = [_channel(frame.values[:, :, c], seen[:, :, c]) for c in range(frame.values.shape[2])]
-    sigma, error, gain, floor = np.array(rows).T
+    frame = as_frame(image, known)
+    sigma, error, gain, floor = _measured(frame, known)
     noise = Noise(np.sqrt(np.mean(sigma**2)) * frame.scale)
     noise.error = float(np.sqrt(np.mean(error**2) / len(error))) * frame.scale
-    noise.channels, noise.gain = sigma * frame.scale, gain * frame.scale
-    noise.floor = floor * frame.scale**2 - noise.gain * frame.offset
+    noise.channels, noise.gain, noise.floor = sigma * frame.scale, gain * frame.scale, np.zeros(len(gain))
+    grows = gain > 0
+    noise.floor[grows] = (floor[grows] * frame.scale - gain[grows] * frame.offset) * frame.scale
     return noise
+
+
+def _measured(frame: Frame, known: NDArray[np.bool_] | None = None) -> Array:
+    """Sigma, its error, gain and floor (rows) of each channel, in the units of the frame."""
+    seen = np.ones(frame.values.shape, bool) if known is None else known
+    return np.transpose([_channel(frame.values[:, :, c], seen[:, :, c]) for c in range(seen.shape[2])])
 
 
 def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, float, float]:
     """Sigma of a layer (H, W), its standard error, and gain and floor of the variance, in its units."""
     codes, frequency = _codes(layer, known & ~_clipped(layer, known))
-    low, high = (frequency > 0) & (frequency <= _LOW), frequency >= _HIGH
-    energy = np.einsum("ij,ij->i", codes[:, low], codes[:, low])
-
-    def smoothest(members: Array, share: float) -> tuple[float, float]:
-        n = min(max(int(share * len(members)), _FEWEST), len(members))
-        chosen = members[np.argpartition(energy[members], n - 1)[:n]]
-        sigmas = np.sqrt(np.mean(codes[chosen][:, high] ** 2, axis=0))
-        # The median of a mean of n squares is below its expectation, by this much.
-        sigma = np.median(sigmas) / (1 - 2 / (9 * n)) ** 1.5
-        spread = np.std(sigmas) / np.sqrt(len(sigmas))
-        return float(sigma), float(max(spread, sigma / np.sqrt(2 * n * len(sigmas))))
-
-    sigma, error = smoothest(np.arange(len(codes)), _SMOOTHEST)
+    density = known.sum() / len(codes)  # pixels for each patch
+    sigma, error = _level(codes, frequency, density)
     brightness = codes[:, 0] / np.sqrt(codes.shape[1])
     margin = 2 * sigma  # near the ends of the range some of the noise may have been cut off
     inside = np.flatnonzero((brightness > layer.min() + margin) & (brightness < layer.max() - margin))
@@ -122,18 +123,39 @@ def _channel(layer: Array, known: NDArray[np.bool_]) -> tuple[float, float, floa
         return sigma, error, 0.0, 0.0
     bins = np.array_split(inside[np.argsort(brightness[inside])], _BINS)
     level = np.array([brightness[members].mean() for members in bins])
-    variance = np.array([smoothest(members, 2 * _SMOOTHEST)[0] ** 2 for members in bins])
+    variance = np.array([_level(codes[members], frequency, density)[0] ** 2 for members in bins])
     return sigma, error, *_growth(level, variance)
+
+
+def _level(codes: Array, frequency: Array, density: float) -> tuple[float, float]:
+    """Sigma and its standard error from as many patches and frequencies as agree with the smoothest ones.
+
+    Few smooth patches and the highest frequencies have the least of the picture in them, many patches and
+    more frequencies the least chance. Sets grow in both ways; the best known sigma is taken among those that
+    no smaller set contradicts (Lepski's rule). Its error is that of the smallest set, as more of the picture
+    than that couldn't have gone unseen.
+    """
+    low = (frequency > 0) & (frequency <= _LOW)
+    order = np.argsort(np.einsum("ij,ij->i", codes[:, low], codes[:, low]), kind="stable")
+    counts = np.unique(np.clip(np.multiply(_SHARES, len(codes)).astype(int), _FEWEST, len(codes)))
+    powers = [np.mean(codes[order[:n]] ** 2, axis=0) for n in counts]
+    sigmas = np.sqrt([[power[frequency >= cut].mean() for cut in _HIGH] for power in powers])
+    patches = 1 / (1 / (_OWN * counts) + codes.shape[1] / (_COVERED * density * len(codes)))
+    chance = 1 / np.sqrt(2 * np.outer(patches, [(frequency >= cut).sum() for cut in _HIGH]))
+    most = np.minimum.accumulate(np.minimum.accumulate(sigmas * (1 + _CAREFUL * chance), axis=0), axis=1)
+    best = np.where(sigmas <= most, chance, np.inf).argmin()
+    return float(sigmas.flat[best]), float(sigmas.flat[best] * chance[0, 0])
 
 
 def _clipped(layer: Array, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Pixels that have lost their noise at an end of the range, where a good part of the picture lies."""
     seen = layer[known]
     clipped = np.zeros(layer.shape, bool)
-    for end in (seen.min(initial=np.inf), seen.max(initial=-np.inf)):
-        at_end = known & (layer == end)
-        if at_end.sum() > max(_CLIPPED * seen.size, 4):  # noise has one pixel at its end
-            clipped |= at_end
+    levels, counts = np.unique(seen, return_counts=True)
+    for end, inside in ((0, 1), (-1, -2)) if len(levels) > 1 else ():
+        # Noise has few pixels at its end, and fewer than next to it.
+        if counts[end] > max(_CLIPPED * seen.size, 4, 2 * counts[inside]):
+            clipped |= known & (layer == levels[end])
     return clipped if clipped.sum() < seen.size / 2 else np.zeros(layer.shape, bool)
 
 
@@ -211,23 +233,35 @@ class UnitNoise:
 def unit_noise(frame: Frame, sigma: Any) -> UnitNoise:
     """Units for an image, from the user's sigma (None: estimated)."""
     n_channels = frame.values.shape[2]
-    gain, floor = np.zeros((2, n_channels))
     if sigma is None:
-        noise = noise_of(frame)
-        given, gain = noise.channels / frame.scale, noise.gain / frame.scale
-        floor = (noise.floor + noise.gain * frame.offset) / frame.scale**2
+        given, _, gain, floor = _noticed(frame)
     else:
-        given = channel_sigmas(frame, sigma)
+        given, (gain, floor) = channel_sigmas(frame, sigma), np.zeros((2, n_channels))
     contrast = np.ptp(frame.values.reshape(-1, n_channels), axis=0)
     used = np.flatnonzero((given > np.finfo(np.float32).eps) & (contrast > 0))
     return UnitNoise(used, given[used], gain[used], floor[used])
+
+
+def _noticed(frame: Frame, known: NDArray[np.bool_] | None = None) -> Array:
+    """What was measured, with a warning where no noise is seen: nothing is left undone without a word."""
+    rows = _measured(frame, known)
+    for c in np.flatnonzero(rows[0] <= np.finfo(np.float32).eps):
+        values = frame.values[:, :, c] if known is None else frame.values[:, :, c][known[:, :, c]]
+        if np.ptp(values) > 0:
+            warnings.warn(
+                f"no noise is seen in channel {c}, which is left as it is: its smoothest parts have none. If "
+                "it is noisy elsewhere, give sigma; wrong single pixels are for inpaint",
+                UserWarning,
+                stacklevel=4,
+            )
+    return rows
 
 
 def channel_sigmas(frame: Frame, sigma: Any, known: NDArray[np.bool_] | None = None) -> Array:
     """Sigma of each channel in the units of the frame, as the user gave it or estimated ('auto')."""
     n_channels = frame.values.shape[2]
     if isinstance(sigma, str) and sigma == "auto":
-        return noise_of(frame, known).channels / frame.scale
+        return np.asarray(_noticed(frame, known)[0])
     given = np.asarray(sigma)
     if given.dtype.kind not in "uif" or given.shape not in ((), (n_channels,)):
         raise ValueError(

@@ -176,6 +176,7 @@ def wiener_groups(
     pilot: Array,
     places: Array,
     variance: float,
+    cosines: Array,
     window: Array,
     first: int,
     part: Array,
@@ -185,7 +186,8 @@ def wiener_groups(
 
     With the centred patches P of the pilot and Y of the noisy image as rows, the filter that keeps
     :math:`\lambda / (\lambda + \sigma^2)` of each principal axis of variance :math:`\lambda` is
-    :math:`Y P^\top (P P^\top + n \sigma^2 I)^{-1} P`: one solve, no eigenvectors.
+    :math:`Y P^\top (P P^\top + n \sigma^2 I)^{-1} P`: one solve, no eigenvectors. The mean patch has noise of
+    variance :math:`\sigma^2 / n` in each pixel and is filtered likewise, along cosines.
 
     Parameters
     ----------
@@ -195,17 +197,22 @@ def wiener_groups(
         As in :func:`threshold_groups`, for any n.
     variance : float
         Of the noise.
+    cosines : ndarray of shape (height * width, height * width)
+        Orthonormal atoms, one per row, the first one constant.
     window, first, part, mass
         As in :func:`threshold_groups`; a group weighs 1 / (1 + trace of its filter).
     """
     n, d = places.shape[1], window.size
     Y, P, K = np.empty((n, d), noisy.dtype), np.empty((n, d), noisy.dtype), np.empty((n, n), noisy.dtype)
-    mean = np.empty(d, noisy.dtype)
+    mean, guess = np.empty(d, noisy.dtype), np.empty(d, noisy.dtype)
     for g in range(places.shape[0]):
         cut(noisy, places[g], window.shape[1], Y)
         cut(pilot, places[g], window.shape[1], P)
-        center(P, mean)
+        center(P, guess)
         center(Y, mean)
+        power, codes = np.dot(cosines, guess) ** 2, np.dot(cosines, mean)
+        codes[1:] *= power[1:] / (power[1:] + variance / n)
+        mean = np.dot(codes, cosines)
         np.dot(P, P.T, K)
         for i in range(n):
             K[i, i] += n * variance
