@@ -28,7 +28,15 @@ from altmin.io.records import record
 _EXACT = 1e-6  # relative residual below which nothing is left to test
 _EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
 _IDENTIFIED = ("identifiable", "distinct", "error")
-_NOISE = ("no_further_shape", "no_further_rank", "no_noise_in_features", "still")
+_NOISE = (
+    "no_further_shape",
+    "no_further_pattern",
+    "no_further_product",
+    "no_further_rank",
+    "sharp",
+    "no_noise_in_features",
+    "still",
+)
 _UNTESTED = ("even_noise", "exact_features", "no_hidden_cause")  # what 'exogenous' declares
 _EXOGENOUS = "Nothing that was left out moves the features and the target together, and features are exact"
 _ADVICE = {
@@ -36,7 +44,10 @@ _ADVICE = {
     "distinct": "more distinct rows: with few, a model of this rank fits noise as well",
     "error": "more rows, or less noise",
     "no_further_shape": "y isn't quadratic in these features: add the shape that is left, or transform y",
+    "no_further_pattern": "y isn't quadratic in these features: add terms or features, or transform y",
+    "no_further_product": "y holds products of three features: add them as columns",
     "no_further_rank": "a larger rank",
+    "sharp": "more rows: a term that isn't quadratic could hide in the noise",
     "no_noise_in_features": "the features carry noise, so coefficients are shrunk: measure them better",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
     "enough": "more measurements: with few, other answers fit them as well",
@@ -162,7 +173,7 @@ def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | Non
     """Estimated error, and what it stays below in nine of ten cases: noise, and the way to least squares."""
     scale = np.sqrt(e.n_sample / max(n_rows, 1)) * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
     noise = e.noise_error * scale
-    if halves is not None:
+    if halves is not None and _noisy(e):  # without noise fewer rows prove nothing that all don't
         noise = max(noise, 0.5 * halves)
     return float(np.hypot(noise, e.step)), float(1.3 * noise + e.step)
 
@@ -187,13 +198,21 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
     machine = found == "rows"
     where = "features" if machine else "designs"
     return [
-        whole("no further shape", "|t|", e.worst_t, at_most=4.5, id="no_further_shape",
+        whole("no further shape", "largest / chance", e.misfit.shape, at_most=1.3, id="no_further_shape",
               otherwise="contradicted",
-              meaning="Cubic, absolute or saturating terms (for sensing: an offset, linear ones) are left."),
+              meaning="The residuals follow a curve, a kink or a wave of the features."),
+        whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=6.0, id="no_further_pattern",
+              otherwise="contradicted",
+              meaning="Many further functions of the features explain a little of the residuals each."),
+        whole("no product of three", "largest / chance", e.misfit.product, at_most=1.5,
+              id="no_further_product", otherwise="contradicted",
+              meaning=f"Products of three {where} are left in the residuals."),
         whole("no further quadratic" if machine else "no further rank",
-              f"||sum r {'z z' if machine else 'u v'}'|| / permuted", e.moment_ratio, at_most=2.0,
+              "largest / chance", e.misfit.rank, at_most=1.5,
               id="no_further_rank", otherwise="contradicted",
               meaning="Nothing is missing: with too low a rank a quadratic is left over."),
+        whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
+              id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
         whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=5.0,
               id="no_noise_in_features", otherwise="contradicted",
               meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),

@@ -242,8 +242,8 @@ def _nothing(law: Law) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
-        copies, few_rows, collinear, pure_noise)),
+        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        drift, heteroscedastic, quantised, saturating, three_way, two_populations, periodic, clipped,
-        heavy_noise, multiplied, rounded_features, omitted_square)),
+        drift, heteroscedastic, quantised, saturating, two_populations, heavy_noise, multiplied,
+        rounded_features, omitted_square)),
 )  # fmt: skip

@@ -108,7 +108,7 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         evidence = self._looked(sample(source, _LOOK_ROWS)[0], source.n_rows)
-        if full:
+        if full and evidence.atoms is not None and evidence.atoms.noise > 0:  # exact zeros need no refits
             evidence = self._compared(evidence, source)
         return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
 
