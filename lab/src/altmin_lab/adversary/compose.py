@@ -38,6 +38,8 @@ class Draft:
         Whether the truth can be recovered in principle; otherwise every claim about the whole is false.
     assume : str or None
         An assumption that is true of these data and may be declared.
+    holds : bool
+        Whether the data follow the model; where they don't, silence is right even if the error is small.
     """
 
     rng: np.random.Generator
@@ -50,6 +52,7 @@ class Draft:
     counts: float = 0.0
     sound: bool = True
     assume: str | None = None
+    holds: bool = True
 
     def data(self) -> Array:
         """The samples."""

@@ -34,6 +34,8 @@ class Law:
         Whether there is a true (w, M) at all; terms that come on top of it are no excuse.
     exogenous : bool
         Whether features are exact and no hidden cause is at work.
+    holds : bool
+        Whether the data follow the model; where they don't, silence is right even if the error is small.
     """
 
     rng: np.random.Generator
@@ -47,6 +49,7 @@ class Law:
     rows: Array | None = None
     sound: bool = True
     exogenous: bool = True
+    holds: bool = True
 
     def data(self) -> tuple[Array, Array]:
         """Features and target."""
@@ -88,18 +91,21 @@ def _direction(law: Law) -> Array:
 
 def cubic(law: Law) -> None:
     """A cubic term."""
+    law.holds = False
     u, level = _direction(law), between(law.rng, 0.05, 1.0)
     law.target = lambda X, y: y + level * u**3
 
 
 def absolute(law: Law) -> None:
     """A kink."""
+    law.holds = False
     u, level = _direction(law), between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * np.abs(u)
 
 
 def noisy_features(law: Law) -> None:
     """All features are measured with error."""
+    law.holds = False
     level = between(law.rng, 0.1, 0.7)
     law.seen = lambda X: X + level * X.std(axis=0) * law.rng.standard_normal(X.shape)
     law.exogenous = False
@@ -107,6 +113,7 @@ def noisy_features(law: Law) -> None:
 
 def one_noisy_feature(law: Law) -> None:
     """One feature, which enters linearly, is measured with error."""
+    law.holds = False
     j, level = 0, between(law.rng, 0.2, 1.0)
     law.M[j] = law.M[:, j] = 0.0
 
@@ -120,6 +127,7 @@ def one_noisy_feature(law: Law) -> None:
 
 def low_rank_asked(law: Law) -> None:
     """A rank too low is asked for."""
+    law.holds = False
     d = law.X.shape[1]
     law.M = low_rank(law.rng, d, min(law.rank + 1, d), 3)
 
@@ -155,6 +163,7 @@ def collinear(law: Law) -> None:
 
 def pure_noise(law: Law) -> None:
     """The target has nothing to do with the features."""
+    law.holds = False
     law.target, law.sound = (lambda X, y: law.rng.standard_normal(len(y))), False
 
 
@@ -163,6 +172,7 @@ def pure_noise(law: Law) -> None:
 
 def drift(law: Law) -> None:
     """The coefficients change from the first to the last row."""
+    law.holds = False
     change = law.rng.uniform(0.1, 1.0) * law.rng.standard_normal(law.X.shape[1])
     law.target = lambda X, y: y + np.linspace(-1, 1, len(y)) * (X @ change)
 
@@ -175,24 +185,28 @@ def heteroscedastic(law: Law) -> None:
 
 def quantised(law: Law) -> None:
     """Targets are rounded to a grid."""
+    law.holds = False
     step = between(law.rng, 0.01, 1.0)
     law.target = lambda X, y: np.round(y / (step * y.std())) * step * y.std()
 
 
 def saturating(law: Law) -> None:
     """Targets saturate."""
+    law.holds = False
     level = law.rng.uniform(0.2, 1.0)
     law.target = lambda X, y: np.tanh(level * y / y.std()) * y.std() / level
 
 
 def three_way(law: Law) -> None:
     """An interaction of three features."""
+    law.holds = False
     level = between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * X[:, 0] * X[:, 1] * X[:, 2]
 
 
 def two_populations(law: Law) -> None:
     """Some rows follow another law."""
+    law.holds = False
     other = low_rank(law.rng, law.X.shape[1], law.rank)
     share = law.rng.uniform(0.05, 0.4)
     law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, quadratic(X, other), y)
@@ -200,12 +214,14 @@ def two_populations(law: Law) -> None:
 
 def periodic(law: Law) -> None:
     """A wave."""
+    law.holds = False
     u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(1, 4)
     law.target = lambda X, y: y + level * np.sin(speed * u)
 
 
 def clipped(law: Law) -> None:
     """Targets are cut at a level."""
+    law.holds = False
     q = law.rng.uniform(0.6, 0.97)
     law.target = lambda X, y: np.minimum(y, np.quantile(y, q))
 
@@ -224,6 +240,7 @@ def multiplied(law: Law) -> None:
 
 def rounded_features(law: Law) -> None:
     """Features are measured on a coarse grid."""
+    law.holds = False
     step = between(law.rng, 0.1, 1.5)
     law.seen = lambda X: np.round(X / (step * X.std(axis=0))) * step * X.std(axis=0)
     law.exogenous = False
@@ -231,6 +248,7 @@ def rounded_features(law: Law) -> None:
 
 def omitted_square(law: Law) -> None:
     """Many small quadratic terms beside the large ones."""
+    law.holds = False
     S = law.rng.standard_normal(law.M.shape)
     law.M = law.M + between(law.rng, 0.05, 0.5) * (S + S.T) / (2 * np.linalg.norm(S, 2))
 

@@ -2,7 +2,8 @@
 
 A claim is *false* where the error is above max(.01, min(5 e, .1)), e being the error that the report itself
 estimates; the error of a fit is 1 where a factor is missing or the truth can't be recovered. A fit or factor
-is *wrong* above .1, *truly recovered* up to .01 (.05 with noise).
+is *wrong* above .1, *truly recovered* up to .01 (.05 with noise) where the data follow the model: elsewhere a
+small error is luck, and silence is right.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def false_factors(row: dict[str, Any], effort: str) -> int:
 
 def true_fit(row: dict[str, Any]) -> bool:
     """Whether the fit found the truth."""
-    return row["error"] <= (0.01 if row["group"] == "clean" else 0.05)
+    return bool(row["holds"]) and row["error"] <= (0.01 if row["group"] == "clean" else 0.05)
 
 
 def tally(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.guarantees.contract import judge
+from altmin.guarantees.machine import MACHINE, MachineEvidence
 from altmin.guarantees.machine_rows import (
     MAX_PARAMETERS,
     column_units,
@@ -21,7 +22,7 @@ from altmin.guarantees.machine_rows import (
     n_parameters,
     rows_to_look_at,
 )
-from altmin.guarantees.quadratic import MACHINE, MachineEvidence, prequential_ratio
+from altmin.guarantees.quadratic_rules import prequential_ratio
 from altmin.guarantees.refits import count_distinct, sample
 from altmin.guarantees.report import GuaranteeReport
 

@@ -23,9 +23,9 @@ from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import rows_to_look_at
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
-from altmin.guarantees.quadratic import SENSING, SensingEvidence
 from altmin.guarantees.refits import count_distinct, on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
+from altmin.guarantees.sensing import SENSING, SensingEvidence
 
 
 class RankOneSensing(RegressorMixin, Estimator):
