@@ -12,7 +12,7 @@ _ROOM_FEATURES = 2000
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
-def room(components: NDArray[Any]) -> NDArray[Any]:
+def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     """How far beyond each facet the cone can grow while its corners stay non-negative.
 
     With B the components scaled to sum 1, room_i is the largest -z_i of any z with z B >= 0 and sum z = 1:
@@ -23,6 +23,8 @@ def room(components: NDArray[Any]) -> NDArray[Any]:
     ----------
     components : ndarray of shape (n_components, n_features)
         The fitted components.
+    error : float or ndarray of shape (n_components,)
+        Their relative error: an entry may be larger than it was found by its share of that.
 
     Returns
     -------
@@ -33,7 +35,8 @@ def room(components: NDArray[Any]) -> NDArray[Any]:
     totals = np.abs(components).sum(axis=1)
     if not totals.all() or np.maximum(-components, 0).sum() > 0.02 * totals.sum():
         return np.full(k, np.inf)
-    B = np.maximum(components, 0.0) / totals[:, None]
+    spread = np.linalg.norm(components, axis=1) * error / np.sqrt(components.shape[1])
+    B = (np.maximum(components, 0.0) + np.reshape(spread, (-1, 1))) / totals[:, None]
     if k == 1:
         return np.zeros(1)
     B = B[:, B.max(axis=0) > 0]

@@ -64,7 +64,8 @@ def shape(
     Z = np.asarray(codes, dtype=np.float64)[:, alive]
     A = components[alive] / norms[alive, None]
     scale = np.quantile(Z, 0.999, axis=0) if len(Z) else np.ones(Z.shape[1])
-    Z = Z / np.where(scale > 0, scale, 1.0)
+    unit = np.where(scale > 0, scale, 1.0)
+    Z = Z / unit
     negative = float(max(-Z.min(initial=0.0), 0.0))
     negative_share, piled, weights = _negative_share(Z), _piled(Z), weight_constants(np.maximum(Z, 0.0))
     zero = max(3 * negative, _ZERO, min(level, 0.02))
@@ -72,6 +73,9 @@ def shape(
     if blur is not None:
         positive = np.where(positive * scale > 3 * blur[alive], positive, 0.0)
     share = positive / np.maximum(positive.sum(axis=1, keepdims=True), 1e-300)
+    n_distinct = (
+        None if blur is None else _distinct_at_noise(Z, blur[alive] / np.where(scale > 0, scale, 1.0))
+    )
     Z = Z[distinct(Z)]  # copies of a sample say nothing new about facets and pairs
     singular = np.linalg.svd(A, compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf
@@ -80,7 +84,7 @@ def shape(
         pairs=_pairs(Z, zero),
         span=_span(Z, zero),
         condition=condition,
-        distinct=float(len(Z)),
+        distinct=float(len(Z) if n_distinct is None else n_distinct),
         piled=piled,
         negative_mass=float(np.maximum(-A, 0).sum() / np.abs(A).sum()),
         empty=int(np.sum(~alive)),
@@ -90,6 +94,13 @@ def shape(
         carried=_spread_out(alive, np.bincount(share.argmax(axis=1), minlength=share.shape[1])),
         pure=_spread_out(alive, np.sum(share >= (0.95 if blur is None else 0.9), axis=0)),
     )
+
+
+def _distinct_at_noise(Z: NDArray[Any], blur: NDArray[Any]) -> int:
+    """How many of a thousand samples aren't copies of others up to noise."""
+    some = Z[:: max(-(-len(Z) // 1000), 1)]
+    size = max(float(np.median(np.linalg.norm(some, axis=1))), 1e-300) if len(some) else 1.0
+    return int(distinct(some, min(3 * float(np.linalg.norm(blur)) / size, 0.25)).sum())
 
 
 def _spread_out(alive: NDArray[np.bool_], counts: NDArray[Any]) -> NDArray[Any]:

@@ -87,7 +87,7 @@ class AtomFacts:
     curved: float
 
 
-def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
+def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
     """Look at samples through a dictionary.
 
     Parameters
@@ -98,6 +98,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         Unit atoms.
     eps : float
         Rounding of the data.
+    sizes : ndarray of shape (n_samples,), optional
+        What samples were divided by: multiples of one sample are no copies.
 
     Returns
     -------
@@ -106,7 +108,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     """
     A = np.asarray(components, dtype=np.float64)
     X = np.asarray(X, dtype=np.float64)
-    X = X[np.any(X != 0, axis=1)]
+    there = np.any(X != 0, axis=1)
+    X, sizes = X[there], np.ones(int(there.sum())) if sizes is None else sizes[there]
     X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
     decoder = np.linalg.pinv(A)
     Z = X @ decoder
@@ -116,7 +119,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
     unit = S / np.where(size > 0, size, 1.0)
-    apart = distinct(unit)
+    apart = distinct(unit * sizes[:, None], by_size=True)
     U = unit[apart]
     n, k = S.shape
     together, partner = _together(S != 0)
@@ -129,7 +132,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=_n_distinct(X[np.any(S != 0, axis=1)], apart, noise),
+        n_distinct=_n_distinct((X * sizes[:, None])[np.any(S != 0, axis=1)], apart, noise),
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
@@ -158,7 +161,7 @@ def _n_distinct(X: Array, apart: NDArray[np.bool_], noise: float) -> int:
     if not len(some):
         return 0
     size = np.sqrt(np.mean(np.sum(some**2, axis=1)))
-    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25)).sum())
+    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25), by_size=True).sum())
 
 
 def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:

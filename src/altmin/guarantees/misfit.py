@@ -16,16 +16,16 @@ from numpy.typing import NDArray
 from altmin.io.records import record
 
 Array = NDArray[Any]
-_FLIPS = 32
+_FLIPS = 20
 _FEW_FLIPS = 8
 _WAVES = 64  # random directions along which a wave is looked for
-_COST = 3e8  # multiplications that one family of functions may cost
+_COST = 4e7  # multiplications that one family of functions may cost
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
 
 
 @record
 class Misfit:
-    """What is left over, each against what chance leaves (1 is about the largest of 32 or 8 draws).
+    """What is left over, each against what chance leaves (1 is about the largest of 20 or 8 draws).
 
     Parameters
     ----------
@@ -85,19 +85,19 @@ def misfit(
         return Misfit(np.nan, np.nan, np.nan, np.nan, 0.0)
     rng = np.random.default_rng([seed, 5])
     further = np.empty((len(r), 0)) if further is None else further
-    columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + 10
-    rows = _evenly(len(r), _COST / (columns * _FLIPS))
+    columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
+    rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
     terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
-    left, right = designs[0], designs[-1]
-    drawn = _flipped(r, J, _FLIPS, rng)
-    shape, pattern = _correlated(drawn[:, rows], terms)
+    drawn = _flipped(r[rows], J[rows], _FLIPS, rng)
+    shape, pattern = _correlated(drawn, terms)
+    designs = tuple(part[rows] for part in designs)
+    some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
+                                     * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = drawn[: _FEW_FLIPS + 1]
-    d = min(left.shape[1], _MOST_FEATURES)
-    some = _evenly(len(r), _COST / (_FEW_FLIPS * d * left.shape[1] * right.shape[1]))
     return Misfit(
         shape,
         pattern,
-        _over_chance([_norm(left, one, right) for one in few]),
+        _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
         _over_chance([_products([part[some] for part in designs], one[some]) for one in few]),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
     )

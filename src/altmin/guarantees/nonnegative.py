@@ -109,7 +109,7 @@ def rule(e: ConeEvidence) -> Rule:
     exact = e.shape is None or (
         e.residual <= _NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
-    needs = _EXACT if exact else _NOISY
+    needs = _EXACT if exact else tuple(name for name in _NOISY if not (e.counts and name == "straight"))
     return Rule("exact" if exact else "noisy", needs if e.holes is None else (*needs, *HOLES, "completed"))
 
 
@@ -118,16 +118,22 @@ def _small(s: ConeShape) -> bool:
 
 
 def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Of each component: without noise from the most negative weight, otherwise from the halves."""
+    """Of each component: without noise from the most negative weight, otherwise from the halves.
+
+    Where it isn't declared that there are pure samples, the true cone may fill the room that is left.
+    """
     assert e.shape is not None
     k = len(e.shape.carried)
+    growth = np.zeros(k) if e.pure else _growth(e)
+    growth = np.where(growth <= _ROOM, growth, 0.0)  # of the smallest cone, where there is more room
     if rule(e).name == "exact":
-        error = np.full(k, 2 * e.shape.weights["D"] * e.shape.negative)
+        error = np.full(k, 2 * e.shape.weights["D"] * e.shape.negative) + growth
         return error, error
     if e.halves is None:
         return np.full(k, np.nan), np.full(k, np.nan)
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
-    return typical, 1.5 * typical
+    found = np.maximum(e.halves, typical)
+    return found + growth, 1.5 * found + growth
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -156,7 +162,9 @@ def claim(e: ConeEvidence) -> str:
 
 def assumptions(e: ConeEvidence) -> tuple[str, ...]:
     """What data can't decide."""
-    found = ("Features that always occur in the same proportion count as one.",)
+    found: tuple[str, ...] = ("Features that always occur in the same proportion count as one.",)
+    if e.counts:  # noise of counts is skewed, which looks like a curve
+        found = (*found, "Counts add up: no feature saturates.")
     return ("Each feature occurs nearly alone in some samples (declared).", *found) if e.pure else found
 
 
@@ -224,7 +232,7 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
         whole("nothing is missing: no sample was left out", "left out", e.dropped, at_most=0.01,
               id="none_left_out", everywhere=False, otherwise="plausible",
               meaning="Samples that were left out as outliers may be made of a feature that is missing."),
-        whole("samples are distinct", "samples", s.distinct, at_least=3 * D, id="n_eff",
+        whole("samples are distinct", "samples", (e.at_noise or s).distinct, at_least=3 * D, id="n_eff",
               meaning="Copies of a sample carry no information."),
     ]  # fmt: skip
 

@@ -89,3 +89,13 @@ def sines(found: Array, truth: Array) -> Array:
     best = np.abs(U @ R.T).argmax(axis=1)
     along = np.einsum("ij,ij->i", U, R[best])
     return np.where(norms[:, 0] > 0, np.linalg.norm(U - along[:, None] * R[best], axis=1), 1.0)
+
+
+def between(rng: np.random.Generator, low: float, high: float) -> float:
+    """A number, evenly on the log scale."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def whole(rng: np.random.Generator, low: int, high: int) -> int:
+    """An integer from low to high, both included."""
+    return int(rng.integers(low, high + 1))

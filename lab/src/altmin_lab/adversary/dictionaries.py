@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary.compose import Array, Draft, Part
-from altmin_lab.calibration.trial import between, whole
+from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
 def atoms(rng: np.random.Generator, k: int, d: int, orthogonal: bool) -> Array:

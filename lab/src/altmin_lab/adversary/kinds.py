@@ -97,6 +97,7 @@ def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
     draft = base.act(rng)
     perturbation.act(draft)
     draft.assume = "pure" if cones.pure(draft.codes) else None
+    draft.holds = draft.holds and draft.assume is not None  # else data can't decide
     return _components(draft, AND(draft.asked or len(draft.factors)))
 
 

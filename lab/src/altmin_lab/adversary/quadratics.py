@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from altmin_lab.adversary.compose import Array, Part
-from altmin_lab.calibration.quadratic_data import features, low_rank, quadratic
-from altmin_lab.calibration.trial import between, whole
+from altmin_lab.adversary.compose import Array, Part, between, whole
 
 
 @dataclass
@@ -58,6 +56,29 @@ class Law:
         y = y + self.noise * y.std() * self.rng.standard_normal(len(y))
         X = X if self.seen is None else self.seen(X)
         return (X, y) if self.rows is None else (X[self.rows], y[self.rows])
+
+
+def features(rng: np.random.Generator, n: int, d: int, law: str) -> Array:
+    """Standardised columns."""
+    if law == "exponential":
+        return rng.exponential(size=(n, d)) - 1.0
+    X = rng.standard_normal((n, d))
+    if law == "correlated":
+        rho = rng.uniform(0.1, 0.7)
+        X = np.sqrt(1 - rho) * X + np.sqrt(rho) * rng.standard_normal((n, 1))
+    return X
+
+
+def low_rank(rng: np.random.Generator, d: int, k: int, condition: float = 5.0) -> Array:
+    """A symmetric matrix of rank k and norm 1, eigenvalues of both signs."""
+    Q = np.linalg.qr(rng.standard_normal((d, k)))[0]
+    values = np.geomspace(1, 1 / between(rng, 1, condition), k) * rng.choice([-1, 1], k)
+    return np.asarray((Q * values) @ Q.T)
+
+
+def quadratic(X: Array, M: Array) -> Array:
+    """The values x'Mx."""
+    return np.einsum("ij,jk,ik->i", X, M, X)
 
 
 def _base(rng: np.random.Generator, linear: bool, law: str, noise: float = 0.0, rows: float = 20.0) -> Law:
@@ -145,6 +166,7 @@ def outlying_targets(law: Law) -> None:
 
 def copies(law: Law) -> None:
     """Few rows, many times."""
+    law.holds = False
     n = len(law.X)
     some = law.rng.permutation(n)[: max(n // whole(law.rng, 6, 40), 4)]
     law.rows = law.rng.choice(some, n)
@@ -152,12 +174,14 @@ def copies(law: Law) -> None:
 
 def few_rows(law: Law) -> None:
     """About as many rows as parameters."""
+    law.holds = False
     d = law.X.shape[1]
     law.rows = np.arange(int(law.rng.uniform(0.5, 2.5) * (1 + d + d * law.rank)))
 
 
 def collinear(law: Law) -> None:
     """Two features are nearly the same."""
+    law.holds = False
     law.X[:, 1] = law.X[:, 0] + between(law.rng, 1e-6, 1e-2) * law.X[:, 1]
 
 

@@ -45,7 +45,7 @@ def tally(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:
     for effort in EFFORTS:
         line[f"false {effort}"] = sum(false_claim(row, effort) for row in mine)
         line[f"false factors {effort}"] = sum(false_factors(row, effort) for row in mine)
-        said = [f for row in mine if effort in row for f in row[effort]["factors"]]
+        said = [f for row in mine if row.get(effort) for f in row[effort]["factors"]]
         line[f"factors said {effort}"] = sum(f[0] == "recovered" for f in said)
         for group in ("clean", "noisy", "counts"):
             true = [row for row in mine if row["group"] == group and true_fit(row)]

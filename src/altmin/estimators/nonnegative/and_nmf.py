@@ -288,6 +288,7 @@ class AND(ComponentsEstimator):
             at_noise=shape(codes, self.components_, level=2 * float(apart.max()), blur=blur),
             structured=structure_left(rest / self._spread(codes)),
             excess=excess,
+            room=room(self.components_, apart),
             counts=getattr(self, "noise_", "gaussian") == "poisson",
             curved=curved(codes @ self.components_ + rest, codes),
         )

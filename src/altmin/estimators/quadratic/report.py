@@ -63,7 +63,7 @@ def report(
         n_rows = source.n_rows
         fresh = 0 if algorithm.batch_size == 0 else int(np.ceil(n_rows / algorithm.batch_size))
         if n_parameters(d, 1) <= MAX_PARAMETERS:
-            wanted = rows_to_look_at(n_parameters(d, min(algorithm.rank, d)))
+            wanted = rows_to_look_at(n_parameters(d, min(algorithm.rank, d)), halves is not None)
             X, _, y = sample(source, wanted)
             unit = column_units(X)
             if algorithm.raw:
