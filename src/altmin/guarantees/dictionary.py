@@ -204,7 +204,7 @@ def claim(e: AtomsEvidence) -> str:
         return text
     if e.atoms.noise == 0:
         return f"{text} Atoms in fewer than 0.3 % of the samples would not be seen."
-    close = max(0.08, 0.8 * e.atoms.noise)
+    close = max(0.08, 2 * e.atoms.noise)
     return (
         f"{text} Atoms in fewer than 1 % of the samples, or closer than {close:.2g} rad, would not be seen."
     )
