@@ -253,6 +253,51 @@ def nonlinear(d: Draft) -> None:
     d.sound = False
 
 
+def cut_features(d: Draft) -> None:
+    """Features are cut at a level."""
+    d.holds = d.sound = False
+    q = d.rng.uniform(0.9, 0.99)
+    d.last.append(lambda X: np.minimum(X, np.quantile(X, q)))
+
+
+def detection_limit(d: Draft) -> None:
+    """Small values are recorded as 0."""
+    d.holds = False
+    q = d.rng.uniform(0.05, 0.4)
+    d.last.append(lambda X: np.where(np.abs(X) < np.quantile(np.abs(X), q), 0.0, X))
+
+
+def impulses(d: Draft) -> None:
+    """Single entries are far off."""
+    d.holds = False
+    share, size = between(d.rng, 0.001, 0.03), between(d.rng, 1, 10)
+
+    def spoil(X: Array) -> Array:
+        hit = d.rng.random(X.shape) < share
+        return X + np.where(hit, size * X.std() * d.rng.exponential(size=X.shape), 0.0)
+
+    d.last.append(spoil)
+
+
+def averages(d: Draft) -> None:
+    """Each sample is the mean of two."""
+    d.codes = (d.codes + d.codes[d.rng.permutation(len(d.codes))]) / 2
+
+
+def multiplied(d: Draft) -> None:
+    """Noise multiplies each entry."""
+    level = between(d.rng, 0.005, 0.2)
+    d.last.append(lambda X: X * (1 + level * d.rng.standard_normal(X.shape)))
+
+
+def lopsided(d: Draft) -> None:
+    """One feature is in nearly all samples, another one in few."""
+    n = len(d.codes)
+    d.codes[:, 0] += d.rng.uniform(0.2, 1.0) * (d.rng.random(n) < 0.9)
+    d.codes[:, 1] *= d.rng.random(n) < 0.1
+    d.codes = d.codes[d.codes.sum(axis=1) > 0]
+
+
 def _nothing(d: Draft) -> None:
     """As it is."""
 
@@ -263,5 +308,6 @@ PERTURBATIONS = (
         copies, binary, merged, few_samples, floor, no_structure)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, two_populations, structured_noise, some_negative, brightness,
-        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear)),
+        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear, cut_features, detection_limit,
+        impulses, averages, multiplied, lopsided)),
 )  # fmt: skip

@@ -271,6 +271,56 @@ def late_arrival(d: Draft) -> None:
     d.asked, d.sound = k, False
 
 
+def cut_features(d: Draft) -> None:
+    """Features are cut at a level."""
+    d.holds = d.sound = False
+    q = d.rng.uniform(0.9, 0.99)
+    d.last.append(lambda X: np.clip(X, -np.quantile(np.abs(X), q), np.quantile(np.abs(X), q)))
+
+
+def impulses(d: Draft) -> None:
+    """Single entries are far off."""
+    share, size = between(d.rng, 0.001, 0.03), between(d.rng, 1, 10)
+
+    def spoil(X: Array) -> Array:
+        hit = d.rng.random(X.shape) < share
+        return X + np.where(hit, size * X.std() * d.rng.standard_normal(X.shape), 0.0)
+
+    d.holds = False
+    d.last.append(spoil)
+
+
+def averages(d: Draft) -> None:
+    """Each sample is the mean of two."""
+    d.holds = False
+    d.codes = (d.codes + d.codes[d.rng.permutation(len(d.codes))]) / 2
+
+
+def bursts(d: Draft) -> None:
+    """An atom that is on stays on for some samples."""
+    n, k = d.codes.shape
+    stay = d.rng.uniform(0.3, 0.8)
+    on = d.codes != 0
+    values = np.where(on, d.codes, d.rng.standard_normal((n, k)))
+    for i in range(1, n):
+        on[i] |= on[i - 1] & (d.rng.random(k) < stay)
+    d.holds = False
+    d.codes = np.where(on, values, 0.0)
+
+
+def products(d: Draft) -> None:
+    """Atoms that occur together leave a trace of their own."""
+    d.holds = d.sound = False
+    extra = d.rng.standard_normal(d.factors.shape[1])
+    both, level = d.codes[:, 0] * d.codes[:, 1], between(d.rng, 0.2, 2.0)
+    d.after.append(lambda X: X + level * both[:, None] * extra / np.linalg.norm(extra))
+
+
+def gain(d: Draft) -> None:
+    """Samples are measured with a gain that changes slowly."""
+    d.codes = d.codes * np.exp(np.sin(np.linspace(0, d.rng.uniform(2, 20), len(d.codes))))[:, None]
+
+
 def _nothing(d: Draft) -> None:
     """As it is."""
 
@@ -281,5 +331,6 @@ PERTURBATIONS = (
         too_few_asked, few_samples, no_structure, distorted)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         hierarchy, blocks, structured_noise, heteroscedastic, quantised, one_sided, offset, heavy_tails,
-        laplace, rare_atom, two_densities, lines, late_arrival)),
+        laplace, rare_atom, two_densities, lines, late_arrival, cut_features, impulses, averages, bursts,
+        products, gain)),
 )  # fmt: skip

@@ -277,6 +277,54 @@ def omitted_square(law: Law) -> None:
     law.M = law.M + between(law.rng, 0.05, 0.5) * (S + S.T) / (2 * np.linalg.norm(S, 2))
 
 
+def jump(law: Law) -> None:
+    """The target jumps where a direction exceeds a level."""
+    law.holds = False
+    u, level, at = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(-1, 1)
+    law.target = lambda X, y: y + level * y.std() * (u > at)
+
+
+def exponential_term(law: Law) -> None:
+    """An exponential of one direction."""
+    law.holds = False
+    u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(0.3, 1.0)
+    law.target = lambda X, y: y + level * np.exp(speed * np.clip(u, -4, 4))
+
+
+def larger_of_two(law: Law) -> None:
+    """The larger of two features."""
+    law.holds = False
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * np.maximum(X[:, 0], X[:, 1])
+
+
+def hidden_column(law: Law) -> None:
+    """A cause that isn't among the features, but goes with some of them."""
+    law.holds = law.exogenous = False
+    hidden = law.X[:, 0] + law.rng.uniform(0.3, 3.0) * law.rng.standard_normal(len(law.X))
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * hidden
+
+
+def skewed_noise(law: Law) -> None:
+    """Noise that is always positive."""
+    level = between(law.rng, 0.01, 0.3)
+    law.target = lambda X, y: y + level * y.std() * (law.rng.exponential(size=len(y)) - 1.0)
+
+
+def slow_noise(law: Law) -> None:
+    """Noise that changes slowly from row to row."""
+    level, memory = between(law.rng, 0.02, 0.3), law.rng.uniform(0.7, 0.99)
+
+    def target(X: Array, y: Array) -> Array:
+        e = law.rng.standard_normal(len(y)) * np.sqrt(1 - memory**2)
+        for i in range(1, len(e)):
+            e[i] += memory * e[i - 1]
+        return y + level * y.std() * e
+
+    law.target = target
+
+
 def _nothing(law: Law) -> None:
     """As it is."""
 
@@ -287,5 +335,6 @@ PERTURBATIONS = (
         copies, few_rows, collinear, pure_noise, three_way, periodic, clipped)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, saturating, two_populations, heavy_noise, multiplied,
-        rounded_features, omitted_square)),
+        rounded_features, omitted_square, jump, exponential_term, larger_of_two, hidden_column, skewed_noise,
+        slow_noise)),
 )  # fmt: skip
