@@ -88,12 +88,12 @@ def misfit(
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
     rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
     terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
-    drawn = _flipped(r[rows], J[rows], _FLIPS, rng)
-    shape, pattern = _correlated(drawn, terms)
+    inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
+    shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
     designs = tuple(part[rows] for part in designs)
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
-    few = drawn[: _FEW_FLIPS + 1]
+    few = _flipped(r[rows], J[rows], inverse, rng)
     return Misfit(
         shape,
         pattern,
@@ -137,20 +137,25 @@ def first_of_copies(S: Array) -> NDArray[np.intp]:
     return np.sort(np.unique(cells @ np.array([1.0, np.sqrt(2.0)]), return_index=True)[1])
 
 
-def _flipped(r: Array, J: Array, n: int, rng: np.random.Generator) -> Array:
-    """The residual, and n copies of it with random signs, without J; of unit size."""
-    inverse = np.linalg.pinv(J.T @ J, rcond=1e-14, hermitian=True)
-    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (n, len(r)))])
+def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Array:
+    """The residual, and copies of it with random signs, without J; of unit size."""
+    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FEW_FLIPS, len(r)))])
     drawn = drawn - ((drawn @ J) @ inverse) @ J.T
-    return drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-300)
+    return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-300))
 
 
-def _correlated(drawn: Array, terms: Array) -> tuple[float, float]:
-    """Largest correlation over the largest of the flips; sum of squares in deviations of theirs."""
-    found = drawn @ (terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300))
-    size = np.sqrt(np.mean(found[1:] ** 2, axis=0))
-    new = size > 1e-4  # the others are functions that the model has already
-    t = found[:, new] / size[new]
+def _correlated(
+    r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Largest |t| over the largest of the flips; the sum of their squares in deviations of the flips'."""
+    terms = terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)
+    new = terms - J @ (inverse @ (J.T @ terms))
+    new = new[:, np.mean(new**2, axis=0) > 1e-8]  # the others are functions that the model has already
+    if not new.shape[1]:
+        return np.nan, np.nan
+    size = np.sqrt((r**2) @ new**2)  # of the sum of r times the function, whatever the noise of each row
+    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FLIPS, len(r)))])
+    t = (drawn @ new) / np.maximum(size, 1e-300)
     total = np.sum(np.minimum(t**2, 50.0), axis=1)
     return (
         _over_chance(list(np.abs(t).max(axis=1))),

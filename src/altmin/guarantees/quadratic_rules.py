@@ -78,13 +78,13 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
     machine = found == "rows"
     where = "features" if machine else "designs"
     return [
-        whole("no further shape", "largest / chance", e.misfit.shape, at_most=1.3, id="no_further_shape",
+        whole("no further shape", "largest / chance", e.misfit.shape, at_most=1.2, id="no_further_shape",
               otherwise="contradicted",
               meaning="The residuals follow a curve, a kink or a wave of the features."),
-        whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=6.0, id="no_further_pattern",
+        whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=5.0, id="no_further_pattern",
               otherwise="contradicted",
               meaning="Many further functions of the features explain a little of the residuals each."),
-        whole("no product of three", "largest / chance", e.misfit.product, at_most=1.5,
+        whole("no product of three", "largest / chance", e.misfit.product, at_most=1.35,
               id="no_further_product", otherwise="contradicted",
               meaning=f"Products of three {where} are left in the residuals."),
         whole("no further quadratic" if machine else "no further rank",
