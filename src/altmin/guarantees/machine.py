@@ -101,8 +101,8 @@ def machine_error(e: MachineEvidence) -> float | None:
 
 MACHINE = Family(
     claim=lambda e: (
-        "b, w and M are those that made the target, on the directions that the features fix; the "
-        "factors are one of many ways to write M."
+        "The intercept, the linear coefficients and the matrix of products are those that made the target. "
+        "The factors are one of many ways to write that matrix."
     ),
     tests=machine_tests,
     rule=machine_rule,

@@ -26,7 +26,7 @@ ADVICE = {
     "identifiable": "collinear or low-rank features leave directions that no row can tell apart: drop some",
     "distinct": "more distinct rows: with few, a model of this rank fits noise as well",
     "error": "more rows, or less noise",
-    "no_further_shape": "y isn't quadratic in these features: add the shape that is left, or transform y",
+    "no_further_shape": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_pattern": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_product": "y holds products of three features: add them as columns",
     "no_further_rank": "a larger rank",
@@ -61,15 +61,15 @@ def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | Non
 def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]:
     """Whether the rows fix the parameters, and whether what they leave over is noise."""
     tests = [
-        whole("parameters are identifiable", "sigma_min / sigma_max of J", e.conditioning, at_least=0.01,
+        whole("rows tell all coefficients apart", "smallest / largest effect", e.conditioning, at_least=0.01,
               id="identifiable",
-              meaning="Collinear or too few designs leave directions that no row can tell apart."),
-        whole(f"distinct {found} a parameter", "n_eff / p", e.distinct / e.parameters,
+              meaning="Features that go together, or few rows, leave coefficients that can't be told apart."),
+        whole(f"distinct {found} a parameter", "rows / coefficient", e.distinct / e.parameters,
               at_least=1.5 if e.left <= _EXACT else 3.0, id="distinct",
               meaning="With fewer, a model of this rank fits noise as well."),
-        whole("error of w and M" if found == "rows" else "error of M", "|J^+ r| + 1.3 sigma |J^+|", bound,
+        whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
               at_most=0.05, id="error",
-              meaning="Relative; what noise leaves, and how far the fit is from least squares."),
+              meaning="Relative error that noise leaves in the coefficients; more rows make it smaller."),
     ]  # fmt: skip
     return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
 

@@ -81,7 +81,7 @@ def sensing_tests(e: SensingEvidence) -> list[Test]:
     found += shown(
         unchecked(
             "measurements are independent", "i.i.d.", f"{PAPER}, Theorem 4",
-            "the order and origin of the measurements aren't known; near copies are counted in n_eff / p",
+            "the order and origin of the measurements aren't known; near copies are counted above",
         )
     )  # fmt: skip
     if e.rows.design_t is not None:

@@ -91,7 +91,7 @@ def calibrate(
         number = judged.seed if judged else seed
         left += run(path, (each,), number or 0, wanted[each], held_out=judged is not None, seconds=seconds)
     print(claims(read(path)), said(read(path)), f"{left} problem(s) left to run", sep="\n\n")
-    if judged and not left and not family:
+    if judged:
         keep(judged, read(path))
         write_page()
     raise typer.Exit(2 if left else 0)
