@@ -107,7 +107,7 @@ MACHINE = Family(
     tests=machine_tests,
     rule=machine_rule,
     error=machine_error,
-    assumptions=lambda e: declared(e.exogenous),
+    assumptions=lambda e: declared(e.exogenous, e.rows),
     advice=ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="more rows",

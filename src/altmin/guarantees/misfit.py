@@ -20,6 +20,7 @@ _FLIPS = 20
 _FEW_FLIPS = 8
 _WAVES = 64  # random directions along which a wave is looked for
 _COST = 4e7  # multiplications that one family of functions may cost
+_STARTS = 4  # of the search for a direction
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
 
 
@@ -37,6 +38,8 @@ class Misfit:
         A quadratic that is left over.
     product : float
         A product of three features that is left over.
+    ridge : float
+        A cube of some direction that is left over: a jump, a saturation, a wave along it show there.
     unseen : float
         Size of a further term that would still pass for chance, in units of y.
     """
@@ -45,6 +48,7 @@ class Misfit:
     pattern: float
     rank: float
     product: float
+    ridge: float
     unseen: float
 
 
@@ -82,7 +86,7 @@ def misfit(
         NaN where nothing is left over.
     """
     if not r.any():
-        return Misfit(np.nan, np.nan, np.nan, np.nan, 0.0)
+        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0)
     rng = np.random.default_rng([seed, 5])
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
@@ -91,14 +95,17 @@ def misfit(
     inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
     shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
     designs = tuple(part[rows] for part in designs)
+    white = tuple(_whitened(part) for part in designs)
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = _flipped(r[rows], J[rows], inverse, rng)
+    thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
     return Misfit(
         shape,
         pattern,
         _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
-        _over_chance([_products([part[some] for part in designs], one[some]) for one in few]),
+        _over_chance(list(thirds[:, 0])),
+        _over_chance(list(thirds[:, 1])),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
     )
 
@@ -168,16 +175,38 @@ def _over_chance(values: list[float]) -> float:
     return float(values[0] / max(*values[1:], 1e-300))
 
 
+def _whitened(X: Array) -> Array:
+    """Columns of mean 0, uncorrelated, clipped at five standard deviations."""
+    X = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(X.T @ X / len(X))
+    known = values > 1e-10 * max(float(values[-1]), 1e-300)
+    return np.clip(X @ (vectors[:, known] / np.sqrt(values[known])) @ vectors[:, known].T, -5, 5)
+
+
 def _norm(left: Array, r: Array, right: Array) -> float:
     return float(np.linalg.norm(left.T @ (r[:, None] * right), 2))
 
 
-def _products(designs: list[Array], r: Array) -> float:
-    """Largest norm of sum r x_j u v' over features j."""
+def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
+    """Largest sum of r times a product of three features, and of r times a cube of any direction.
+
+    The second is found by a power iteration on the third moments, from their largest slice.
+    """
     every = np.hstack(designs)
-    return max(
-        _norm(designs[0], r * every[:, j], designs[-1]) for j in range(min(every.shape[1], _MOST_FEATURES))
-    )
+    d = min(every.shape[1], _MOST_FEATURES)
+    slices = np.stack([designs[0].T @ ((r * every[:, j])[:, None] * designs[-1]) for j in range(d)])
+    norms = np.linalg.norm(slices, 2, axis=(1, 2))
+    if len(designs) == 2 or d < every.shape[1]:
+        return float(norms.max()), 0.0
+    best = 0.0
+    for j in np.argsort(-norms)[:_STARTS]:
+        values, vectors = np.linalg.eigh(slices[j])
+        v = vectors[:, np.abs(values).argmax()]
+        for _ in range(15):
+            w = slices @ v @ v
+            v = w / max(float(np.linalg.norm(w)), 1e-300)
+        best = max(best, abs(float(slices @ v @ v @ v)))
+    return float(norms.max()), best
 
 
 def _evenly(n: int, most: float) -> NDArray[np.intp]:

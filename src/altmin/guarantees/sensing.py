@@ -115,7 +115,7 @@ SENSING = Family(
     tests=sensing_tests,
     rule=sensing_rule,
     error=sensing_error,
-    assumptions=lambda e: declared(e.exogenous),
+    assumptions=lambda e: declared(e.exogenous, e.rows),
     advice=ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="more measurements",

@@ -34,6 +34,8 @@ class Trial:
         An assumption that is true of these data.
     holds : bool
         Whether the data follow the model, so that 'recovered' is wanted where it is true.
+    by_nature : bool
+        Whether no test can tell these data from others with another truth.
     """
 
     model: Any
@@ -42,6 +44,7 @@ class Trial:
     error: Callable[[Any], float]
     assume: str | None = None
     holds: bool = True
+    by_nature: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ def _quadratic(linear: bool) -> Callable[..., Trial]:
             return float(gap / np.hypot(np.linalg.norm(w), np.linalg.norm(M)))
 
         assume = "exogenous" if law.exogenous and law.sound else None
-        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume, law.holds)
+        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume, law.holds, law.by_nature)
 
     return trial
 

@@ -34,6 +34,8 @@ class Law:
         Whether features are exact and no hidden cause is at work.
     holds : bool
         Whether the data follow the model; where they don't, silence is right even if the error is small.
+    by_nature : bool
+        Whether no test can tell these data from others with another truth: false claims count apart.
     """
 
     rng: np.random.Generator
@@ -48,6 +50,7 @@ class Law:
     sound: bool = True
     exogenous: bool = True
     holds: bool = True
+    by_nature: bool = False
 
     def data(self) -> tuple[Array, Array]:
         """Features and target."""
@@ -301,6 +304,7 @@ def larger_of_two(law: Law) -> None:
 def hidden_column(law: Law) -> None:
     """A cause that isn't among the features, but goes with some of them."""
     law.holds = law.exogenous = False
+    law.by_nature = True
     hidden = law.X[:, 0] + law.rng.uniform(0.3, 3.0) * law.rng.standard_normal(len(law.X))
     level = between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * hidden
@@ -325,6 +329,20 @@ def slow_noise(law: Law) -> None:
     law.target = target
 
 
+def stairs(law: Law) -> None:
+    """A direction counts in whole steps."""
+    law.holds = False
+    u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(0.5, 2.0)
+    law.target = lambda X, y: y + level * np.floor(speed * u)
+
+
+def bump(law: Law) -> None:
+    """A bump somewhere along a direction."""
+    law.holds = False
+    u, level, at = _direction(law), between(law.rng, 0.2, 2.0), law.rng.uniform(-1.5, 1.5)
+    law.target = lambda X, y: y + level * np.exp(-2 * (u - at) ** 2)
+
+
 def _nothing(law: Law) -> None:
     """As it is."""
 
@@ -332,9 +350,9 @@ def _nothing(law: Law) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
-        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped)),
+        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped, jump)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, saturating, two_populations, heavy_noise, multiplied,
-        rounded_features, omitted_square, jump, exponential_term, larger_of_two, hidden_column, skewed_noise,
-        slow_noise)),
+        rounded_features, omitted_square, exponential_term, larger_of_two, hidden_column, skewed_noise,
+        slow_noise, stairs, bump)),
 )  # fmt: skip

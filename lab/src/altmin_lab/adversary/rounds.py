@@ -11,6 +11,7 @@ from altmin_lab.adversary.campaign import read
 from altmin_lab.adversary.tally import EFFORTS
 
 FOLDER = Path("docs/calibration")
+_KEPT = ("family", "kind", "number", "group", "holds", "by_nature", "error", "errors")
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def keep(each: JudgedRound, rows: list[dict[str, Any]], folder: Path = FOLDER) -
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: row.get(name) for name in ("family", "kind", "number", "group", "holds", "error", "errors")}
+    kept = {name: row.get(name) for name in _KEPT}
     for effort in EFFORTS:
         if effort in row:
             said = row[effort]

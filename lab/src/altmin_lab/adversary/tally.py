@@ -3,7 +3,8 @@
 A claim is *false* where the error is above max(.01, min(5 e, .1)), e being the error that the report itself
 estimates; the error of a fit is 1 where a factor is missing or the truth can't be recovered. A fit or factor
 is *wrong* above .1, *truly recovered* up to .01 (.05 with noise) where the data follow the model: elsewhere a
-small error is luck, and silence is right.
+small error is luck, and silence is right. Data that no test can tell from others with another truth (a hidden
+cause) are counted apart.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ def true_fit(row: dict[str, Any]) -> bool:
 def tally(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:
     """The line of a family."""
     mine = [row for row in rows if row["family"] == family and row["error"] is not None]
+    nature = [row for row in mine if row.get("by_nature")]
+    mine = [row for row in mine if not row.get("by_nature")]
     line: dict[str, Any] = {"family": family, "fits": len(mine), "wrong": sum(r["error"] > 0.1 for r in mine)}
+    line["by nature"] = sum(any(false_claim(row, effort) for effort in EFFORTS) for row in nature)
+    line["of"] = len(nature)
     for effort in EFFORTS:
         line[f"false {effort}"] = sum(false_claim(row, effort) for row in mine)
         line[f"false factors {effort}"] = sum(false_factors(row, effort) for row in mine)
