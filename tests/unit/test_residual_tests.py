@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.curvature import curved
+from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.machine_rows import jacobian
 from altmin.guarantees.misfit import first_of_copies, misfit
 
@@ -62,3 +62,10 @@ def test_distorted_sums_are_curved(distort):
     noisy = X + 0.05 * rng.standard_normal(X.shape) * rng.exponential(size=(800, 1))
     assert curved(noisy, codes) <= 4
     assert curved(distort(noisy), codes) > 4
+
+
+def test_values_that_were_cut_pile_up_and_counts_do_not():
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.gamma(0.5, 10.0, (300, 20))).astype(float)
+    assert cut_share(counts) == cut_share(rng.poisson(0.3, (300, 20))) == 0
+    assert cut_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01

@@ -41,3 +41,28 @@ def curved(X: Array, codes: Array) -> float:
         size = float(np.sqrt(np.sum(by_row**2)))
         found.append(abs(float(np.sum(by_row))) / size if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
+
+
+def cut_share(X: Array) -> float:
+    """Share of the entries that equal the largest one, where that is a pile: values were cut at a level.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples with noise; without any, equal entries are no surprise.
+
+    Returns
+    -------
+    float
+        0 where fewer than ten entries are at the top, or others just below it are half as many.
+    """
+    top = float(X.max(initial=0.0))
+    at_top = int(np.sum(X >= top * (1 - 1e-9)))
+    window = max(0.03 * top, 1.0 if _whole(X) else 0.0)
+    below = int(np.sum(X >= top - window - 1e-9 * top)) - at_top
+    return at_top / max(X.size, 1) if top > 0 and at_top >= max(10, 2 * below) else 0.0
+
+
+def _whole(X: Array) -> bool:
+    """Whether all entries are whole numbers, to rounding."""
+    return bool(np.all(np.abs(X - np.round(X)) <= 1e-6 * max(float(np.abs(X).max(initial=0.0)), 1.0)))

@@ -29,7 +29,7 @@ _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_ou
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "unique",
+    "straight", "uncut", "unique",
 )  # fmt: skip
 
 
@@ -60,6 +60,8 @@ class ConeEvidence:
         Size of negative codes over what noise outside the span lets expect.
     curved : float or None
         |t| of what is left over on squares and cubes of the fitted values.
+    cut : float or None
+        Share of the entries that are piled up at the largest value.
     holes : dict or None
         How many entries are missing, and how well the others fix the model.
     room : ndarray of shape (n_components,) or None
@@ -82,6 +84,7 @@ class ConeEvidence:
     structured: float | None = None
     excess: float | None = None
     curved: float | None = None
+    cut: float | None = None
     holes: Holes | None = None
     room: Any = None
     counts: bool = False
@@ -192,6 +195,7 @@ NONNEGATIVE = Family(
         "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "the cone cuts through the data: more components, or a start near the truth",
+        "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
         "halves": "fits on halves disagree: more samples, or another number of components",
         "restarts": "other starts lead elsewhere: supply a start near the truth, or another number of "
@@ -311,4 +315,7 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
               otherwise="contradicted",
               meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
               "multiply."),
+        whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",
+              otherwise="contradicted",
+              meaning="Share of the entries that are piled up at the largest value: what was above is lost."),
     ]  # fmt: skip

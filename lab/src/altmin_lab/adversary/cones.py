@@ -305,9 +305,9 @@ def _nothing(d: Draft) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
-        copies, binary, merged, few_samples, floor, no_structure)),
+        copies, binary, merged, few_samples, floor, no_structure, cut_features)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, two_populations, structured_noise, some_negative, brightness,
-        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear, cut_features, detection_limit,
+        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear, detection_limit,
         impulses, averages, multiplied, lopsided)),
 )  # fmt: skip

@@ -26,7 +26,7 @@ from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import code_noise, negative_excess, room, start_quality, structure_left
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
-from altmin.guarantees.curvature import curved
+from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
@@ -281,6 +281,7 @@ class AND(ComponentsEstimator):
             blur = code_noise(rest, self.components_)
         if blur is not None:
             excess = negative_excess(codes, blur, float(apart.max()))
+        sample = codes @ self.components_ + rest
         return replace(
             evidence,
             halves=apart,
@@ -290,7 +291,8 @@ class AND(ComponentsEstimator):
             excess=excess,
             room=room(self.components_, apart),
             counts=getattr(self, "noise_", "gaussian") == "poisson",
-            curved=curved(codes @ self.components_ + rest, codes),
+            curved=curved(sample, codes),
+            cut=cut_share(sample),
         )
 
     def _spread(self, codes: np.ndarray) -> np.ndarray:
