@@ -115,19 +115,18 @@ def distinct(Z: NDArray[Any], near: float = NEAR, by_size: bool = False) -> NDAr
     apart = norms > 0
     U = Z / np.where(apart, norms, 1.0)[:, None]
     rng = np.random.default_rng(0)
-    direction = rng.standard_normal(Z.shape[1])
-    U = U * np.where(U @ direction < 0, -1.0, 1.0)[:, None]
-    if by_size:
-        U = np.column_stack([U, np.log(np.where(apart, norms, 1.0))])
-        direction = np.append(direction, rng.standard_normal())
-    along = U @ (direction / np.linalg.norm(direction))
+    directions = rng.standard_normal((Z.shape[1] + 1, 2))
+    U = U * np.where(U @ directions[:-1, 0] < 0, -1.0, 1.0)[:, None]
+    U = np.column_stack([U, np.log(np.where(apart, norms, 1.0)) if by_size else np.zeros(len(U))])
     order = np.flatnonzero(apart)
-    order = order[np.argsort(along[order], kind="stable")]
-    along = along[order]
+    along = U[order] @ (directions / np.linalg.norm(directions, axis=0))
+    sort = np.argsort(along[:, 0], kind="stable")
+    order, (along, across) = order[sort], along[sort].T
     for lag in range(1, len(order)):
         close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
         if len(close) == 0:
             break
+        close = close[np.abs(across[close + lag] - across[close]) <= near]
         first, second = np.sort([order[close], order[close + lag]], axis=0)
         first, second = first[apart[second]], second[apart[second]]
         apart[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False

@@ -332,8 +332,8 @@ def slow_noise(law: Law) -> None:
 def stairs(law: Law) -> None:
     """A direction counts in whole steps; its slope is a part of the truth."""
     law.holds = False
-    v = law.rng.standard_normal(law.X.shape[1])
-    v *= law.rng.uniform(0.5, 2.0) / np.linalg.norm(v)
+    v = np.asarray(law.rng.standard_normal(law.X.shape[1]))
+    v = v * (law.rng.uniform(0.5, 2.0) / np.linalg.norm(v))
     u, level = law.X @ v, between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * (np.floor(u) - u)
     if law.w.any():
