@@ -280,7 +280,8 @@ class AND(ComponentsEstimator):
             rest = rest - np.minimum(codes, 0.0) @ self.components_  # outside of the span
             blur = code_noise(rest, self.components_)
         if blur is not None:
-            excess = negative_excess(codes, blur, float(apart.max()))
+            claimed = float(apart.max()) if apart.max() <= 0.05 else 0.0  # of fits that disagree nothing is
+            excess = negative_excess(codes, blur, claimed)
         sample = codes @ self.components_ + rest
         return replace(
             evidence,
