@@ -1,4 +1,4 @@
-"""'recovered' is never wrong, and mostly said where it is true: the last judged round, spot-checked."""
+"""'recovered' is never wrong, and mostly said where it is true: the last judged round of each family."""
 
 from __future__ import annotations
 
@@ -6,78 +6,68 @@ from pathlib import Path
 
 from harness import Figure, promise
 
-from altmin_lab.calibration.campaign import examine
-from altmin_lab.calibration.rounds import final_results, seed_of
-from altmin_lab.calibration.tally import tally
-from altmin_lab.calibration.trial import kinds
+from altmin_lab.adversary.campaign import examine
+from altmin_lab.adversary.kinds import FAMILIES, kinds
+from altmin_lab.adversary.rounds import judged_rounds, last_results, results
+from altmin_lab.adversary.tally import EFFORTS, tally
 
 DOCS = Path(__file__).parents[2] / "docs" / "calibration"
-CLAIMING = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
 
-def results():
-    """Each family's rows of the last round that judged it."""
-    return final_results(DOCS)
+def counts():
+    """The line of each family that was judged."""
+    rows = last_results(DOCS)
+    return {family: tally(rows, family) for family in FAMILIES}
 
 
 @promise
 def never_wrong():
-    """On at least 200 wrong fits a family 'recovered' is wrong 0 times at either effort."""
-    rows = results()
-    for family in CLAIMING:
-        counts = tally(rows, family)
-        yield Figure(f"{family}: wrong fits", counts["wrong"], at_least=200)
-        for effort in ("cheap", "full"):
-            yield Figure(f"{family}, {effort}: false 'recovered'", counts[f"false {effort}"], at_most=0)
+    """On 250 wrong fits of held-out kinds a family 'recovered' is wrong 0 times; nor on 5,000 factors."""
+    every = counts()
+    for family, found in every.items():
+        yield Figure(f"{family}: wrong fits", found["wrong"], at_least=250)
+        for effort in EFFORTS:
+            yield Figure(f"{family}, {effort}: false 'recovered'", found[f"false {effort}"], at_most=0)
+            yield Figure(f"{family}, {effort}: false factors", found[f"false factors {effort}"], at_most=0)
+    said = sum(found[f"factors said {effort}"] for found in every.values() for effort in EFFORTS)
+    yield Figure("factors said, all efforts", said, at_least=5000)
 
 
 @promise
 def mostly_said():
-    """True recovery is said: 90 % without noise and 70 % with noise at full effort, half at the cheap one."""
-    rows = results()
-    for family in CLAIMING:
-        counts = tally(rows, family)
-        right = counts["clean"] + counts["noisy"]
-        cheap = counts["clean"] * counts["clean cheap"] + counts["noisy"] * counts["noisy cheap"]
-        yield Figure(f"{family}, full, no noise ({counts['clean']})", counts["clean full"], at_least=0.9)
-        yield Figure(f"{family}, full, noise ({counts['noisy']})", counts["noisy full"], at_least=0.7)
-        yield Figure(f"{family}, cheap, all {right}", cheap / max(right, 1), at_least=0.5)
+    """True recoveries are said: 90 % without noise, 80 % with it, 70 % on counts; 60 % by the fit alone."""
+    for family, found in counts().items():
+        for group, wanted in (("clean", 0.9), ("noisy", 0.8), ("counts", 0.7)):
+            if n := found[group]:
+                share = found[f"{group} assumed"] / n
+                yield Figure(
+                    f"{family}, {group} ({n}), full, true assumption declared", share, at_least=wanted
+                )
+        n = sum(found[group] for group in ("clean", "noisy", "counts"))
+        cheap = sum(found[f"{group} cheap"] for group in ("clean", "noisy", "counts"))
+        yield Figure(f"{family}, all {n}, with the fit", cheap / max(n, 1), at_least=0.6)
 
 
 @promise
-def other_models():
-    """Pure noise and data of another model are never called plausible, let alone recovered."""
-    rows = results()
-    for family in (*CLAIMING, "approximate"):
-        counts = tally(rows, family)
-        green = counts["too green cheap"] + counts["too green full"]
-        yield Figure(f"{family}: too green of {counts['foreign']}", green, at_most=0)
-
-
-@promise
-def approximate_is_plausible_at_most():
-    """Approximate dictionaries never say 'recovered'."""
-    rows = results()
-    said = [row for row in rows if row["family"] == "approximate" and row["error"] is not None]
-    green = sum(row[effort]["verdict"] == "recovered" for row in said for effort in ("cheap", "full"))
-    yield Figure(f"'recovered' of {len(said)}", green, at_most=0)
+def bounds_hold():
+    """The 90 % bound of a factor's error covers 85 to 97 % of those that are called recovered."""
+    for family, found in counts().items():
+        if found["bounds"]:
+            share = found["covered"] / found["bounds"]
+            yield Figure(f"{family}: of {found['bounds']}", share, at_least=0.85, at_most=0.97)
 
 
 @promise
 def spot_check():
-    """The committed table is what the code gives: one problem of each kind again."""
-    rows = results()
-    known = {(row["family"], row["kind"], row["number"]): row for row in rows}
-    for family in CLAIMING:
-        false = different = 0
-        for each in kinds(family):
-            row, before = examine(each, 0, seed_of(family, DOCS)), known[family, each.name, "0"]
-            if row["error"] is None or before["error"] is None:
-                different += (row["error"] is None) != (before["error"] is None)
+    """The committed table is what the code gives: a few problems of each family again."""
+    last = judged_rounds(DOCS)[-1]
+    known = {(row["family"], row["kind"], row["number"]): row for row in results(last, DOCS)}
+    for family in {name for name, _, _ in known}:
+        different = 0
+        for each in list(kinds(True, (family,)))[::16]:
+            before = known.get((family, each.name, 0))
+            if before is None or before["error"] is None:
                 continue
-            different += any(
-                row[effort]["verdict"] != before[effort]["verdict"] for effort in ("cheap", "full")
-            )
-            false += sum(tally([row], family)[f"false {effort}"] for effort in ("cheap", "full"))
-        yield Figure(f"{family}: other verdicts than in the table", different, at_most=2)
-        yield Figure(f"{family}: false 'recovered'", false, at_most=0)
+            row = examine(each, 0, last.seed)
+            different += row["full"]["verdict"] != before["full"]["verdict"]
+        yield Figure(f"{family}: other verdicts than in the table", different, at_most=0)

@@ -1,11 +1,18 @@
-"""The adversary composes its kinds, splits them once, and counts honestly."""
+"""The adversary composes its kinds, splits them once, counts honestly, and goes on where it was."""
+
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from altmin_lab.adversary import campaign, page
 from altmin_lab.adversary.compose import sines
 from altmin_lab.adversary.kinds import FAMILIES, kinds
-from altmin_lab.adversary.tally import coverage, false_claim, false_factors, tally, true_fit
+from altmin_lab.adversary.rounds import JudgedRound, judged_rounds, keep, last_results, results
+from altmin_lab.adversary.tally import coverage, false_claim, false_factors, tally, tolerance, true_fit
+
+DOCS = Path(__file__).parents[2] / "docs" / "calibration"
 
 
 def test_there_are_many_kinds_and_none_is_on_both_sides():
@@ -28,8 +35,9 @@ def test_every_kind_draws_finite_data_and_the_same_again(family, held_out):
 
 
 def row(error, errors, verdict, factors, group="noisy"):
-    said = {"verdict": verdict, "estimate": 0.01, "factors": factors}
-    return {"family": "and", "group": group, "error": error, "errors": errors, "cheap": said, "full": said}
+    said = {"verdict": verdict, "estimate": 0.01, "factors": factors, "against": []}
+    known = {"family": "and", "kind": "a x b", "number": 0, "group": group, "holds": True}
+    return {**known, "error": error, "errors": errors, "cheap": said, "full": said}
 
 
 def test_the_whole_and_its_factors_are_counted_apart():
@@ -45,3 +53,47 @@ def test_the_whole_and_its_factors_are_counted_apart():
 
 def test_sines_are_those_of_the_nearest_factor():
     assert sines(np.array([[1.0, 0.0], [1.0, 1.0]]), np.eye(2)) == pytest.approx([0.0, np.sqrt(0.5)])
+
+
+@pytest.mark.parametrize(("estimate", "most"), [(None, 0.01), (0.005, 0.025), (0.5, 0.1)])
+def test_no_estimate_excuses_a_tenth(estimate, most):
+    assert tolerance(estimate) == pytest.approx(most)
+
+
+def test_a_small_error_on_data_of_another_model_is_no_recovery_to_be_said():
+    found = row(0.001, [0.001], "unknown", [["unknown", None, None]])
+    assert true_fit(found) and not true_fit({**found, "holds": False})
+
+
+def test_a_round_goes_on_where_it_was(tmp_path, monkeypatch):
+    made = []
+
+    def quick(each, number, seed):
+        made.append((each.name, number))
+        return {"family": each.family, "kind": each.name, "number": number, "error": None}
+
+    monkeypatch.setattr(campaign, "examine", quick)
+    path = tmp_path / "round.jsonl"
+    assert campaign.run(path, ("machine",), 0, 1, held_out=True) == 0
+    total = len(list(kinds(True, ("machine",))))
+    assert campaign.run(path, ("machine",), 0, 2, held_out=True) == 0
+    assert len(campaign.read(path)) == len(set(made)) == len(made) == 2 * total
+
+
+def test_results_survive_their_file(tmp_path):
+    found = row(0.0012345, [0.001, 0.3], "plausible", [["recovered", 0.01, 0.02], ["unknown", None, None]])
+    one = JudgedRound("r", 1, "abc", {"and": 1})
+    keep(one, [found], tmp_path)
+    (tmp_path / "rounds.json").write_text(json.dumps([vars(one)]))
+    assert last_results(tmp_path) == results(one, tmp_path)
+    before, after = (tally(rows, "and") for rows in ([found], last_results(tmp_path)))
+    assert before == after
+
+
+def test_every_judged_round_is_on_the_page():
+    text = (DOCS / "index.md").read_text(encoding="utf-8")
+    rounds = judged_rounds(DOCS)
+    assert len({each.seed for each in rounds}) == len(rounds)
+    for each in rounds:
+        assert f"| {each.name} | {each.seed} |" in text
+    assert page.claims(last_results(DOCS)) in text

@@ -138,8 +138,8 @@ def test_a_red_report_says_what_to_do_next():
     report = AND(13).fit(X).guarantee(X)
     assert report.verdict == "contradicted"
     assert "more components" in report.advice
-    assert report["s_1 of the rest"].status == "violated"
-    assert report["z < 0 / noise"].status == "violated"
+    assert report["noise_left"].status == "violated"
+    assert report["signs_of_noise"].status == "violated"
 
 
 @pytest.mark.parametrize("seed", range(2))

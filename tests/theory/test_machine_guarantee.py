@@ -54,7 +54,7 @@ def twisted(how, seed):
         ("cubic", "no further shape"),
         ("absolute", "no further shape"),
         ("noisy features", "no noise in the features"),
-        ("collinear", "parameters are identifiable"),
+        ("collinear", "rows tell all coefficients apart"),
         ("copies", "distinct rows a parameter"),
         ("noise", "error of w and M"),
     ],

@@ -15,10 +15,12 @@ from altmin import (
     RankOneSensing,
 )
 from altmin.datasets import make_planted_sparse, make_quadratic, make_sparse_dictionary
+from altmin.guarantees.cone_rest import start_quality
+from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
-from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, shape, start_quality
+from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
 from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
+from altmin.guarantees.curvature import curved
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 from altmin.kernels.lines import crowded_lines
@@ -48,8 +49,6 @@ class AtomFacts:
         Direction that samples with it leave over, over what other samples leave.
     drift : ndarray
         Angle between early and late samples' atoms, over what noise explains.
-    bent : ndarray
-        Angle between the atoms of large and of small codes, over what noise explains.
     step, se : ndarray
         Angle to the least-squares atom, and its standard error.
     left : float
@@ -62,6 +61,8 @@ class AtomFacts:
         Share of the samples that use more atoms than independent ones ever would.
     outside : float
         Energy for each dimension outside the span of the atoms, over the noise inside.
+    curved : float
+        |t| of what is left over on squares and cubes of the fitted values: samples aren't sums.
     """
 
     noise: float
@@ -76,7 +77,6 @@ class AtomFacts:
     line: Any
     second: Any
     drift: Any
-    bent: Any
     step: Any
     se: Any
     left: float
@@ -84,9 +84,10 @@ class AtomFacts:
     spread: float
     dense: float
     outside: float
+    curved: float
 
 
-def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
+def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
     """Look at samples through a dictionary.
 
     Parameters
@@ -97,6 +98,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         Unit atoms.
     eps : float
         Rounding of the data.
+    sizes : ndarray of shape (n_samples,), optional
+        What samples were divided by: multiples of one sample are no copies.
 
     Returns
     -------
@@ -105,7 +108,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     """
     A = np.asarray(components, dtype=np.float64)
     X = np.asarray(X, dtype=np.float64)
-    X = X[np.any(X != 0, axis=1)]
+    there = np.any(X != 0, axis=1)
+    X, sizes = X[there], np.ones(int(there.sum())) if sizes is None else sizes[there]
     X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
     decoder = np.linalg.pinv(A)
     Z = X @ decoder
@@ -115,7 +119,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
     unit = S / np.where(size > 0, size, 1.0)
-    apart = distinct(unit)
+    apart = distinct(unit * sizes[:, None], by_size=True)
     U = unit[apart]
     n, k = S.shape
     together, partner = _together(S != 0)
@@ -128,7 +132,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=_n_distinct(X[np.any(S != 0, axis=1)], apart, noise),
+        n_distinct=_n_distinct((X * sizes[:, None])[np.any(S != 0, axis=1)], apart, noise),
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
@@ -138,7 +142,6 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         line=lines.max(axis=1),
         second=_second_direction(S, rest, noise),
         drift=_drift(S, X, A, rounding),
-        bent=_bent(S, rest, A) if noise > 0 else np.zeros(k),
         step=step,
         se=se if noise > 0 else np.zeros(k),
         left=_left_over(Z, S),
@@ -146,6 +149,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16) -> AtomFacts:
         spread=spread,
         dense=dense,
         outside=_outside(X, Z, A, noise),
+        curved=curved(X, S) if noise > 0 else 0.0,
     )
 
 
@@ -157,7 +161,7 @@ def _n_distinct(X: Array, apart: NDArray[np.bool_], noise: float) -> int:
     if not len(some):
         return 0
     size = np.sqrt(np.mean(np.sum(some**2, axis=1)))
-    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25)).sum())
+    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25), by_size=True).sum())
 
 
 def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:
@@ -314,21 +318,6 @@ def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
     return found
 
 
-def _bent(S: Array, rest: Array, A: Array) -> Array:
-    """Angle between the directions of an atom's large and small codes, over max(.02, 4 standard errors).
-
-    Where features saturate, large codes point elsewhere than small ones; noise of any kind doesn't do that.
-    """
-    size = np.abs(S)
-    middle = np.array([np.median(column[column > 0]) if column.any() else 0.0 for column in size.T])
-    parts = [np.where(size >= middle, S, 0.0), np.where(size < middle, S, 0.0)]
-    energy = [np.maximum(np.sum(part**2, axis=0), 1e-300) for part in parts]
-    moved = [A + (part.T @ rest) / total[:, None] for part, total in zip(parts, energy, strict=True)]
-    sigma2 = float(np.mean(rest**2)) * max(A.shape[1] - 1, 1)
-    allowed = np.maximum(0.02, 4 * np.sqrt(sigma2 * (1 / energy[0] + 1 / energy[1])))
-    return np.where(np.count_nonzero(parts[1], axis=0) >= 4, angles(moved[0], moved[1]) / allowed, np.nan)
-
-
 def _left_over(Z: Array, S: Array) -> float:
     """Norm of what the kept codes leave of all, over that of Gaussian codes of the same density."""
     size = np.sqrt(np.mean(Z**2, axis=0))
@@ -349,16 +338,22 @@ def _discrete(unit: Array) -> bool:
 def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:
     """Variance of the number of atoms in a sample over that of independent uses, and share of dense samples.
 
-    Samples that use none were left out of the data, which the expectation takes into account.
+    A share of the samples is dense where more of them use at least so many atoms than independent uses and
+    chance explain; the largest such excess counts.
     """
     theta = used.mean(axis=0)
     counts = used.sum(axis=1)
-    mean, variance = float(theta.sum()), float(np.sum(theta * (1 - theta)))
-    if mean <= 0 or variance <= 0 or used.shape[1] < 3:
+    variance = float(np.sum(theta * (1 - theta)))
+    if variance <= 0 or used.shape[1] < 3:
         return 0.0, 0.0
-    spread = float(np.var(counts)) / variance
-    limit = mean + 3.3 * np.sqrt(variance) + 1.0
-    return spread, float(np.mean(counts > limit))
+    expected = np.ones(1)
+    for share in theta:  # the Poisson-binomial law: how many of k coins show heads
+        expected = np.append(expected * (1 - share), 0.0) + np.append(0.0, expected * share)
+    n = len(counts)
+    found = np.bincount(counts, minlength=len(expected)) / n
+    at_least, tail = (np.cumsum(part[::-1])[::-1] for part in (found, np.maximum(expected, 0.0)))
+    excess = (at_least - tail - 4 * np.sqrt(tail * np.maximum(1 - tail, 0.0) / n))[tail <= 0.1]
+    return float(np.var(counts)) / variance, float(max(excess.max(initial=0.0), 0.0))
 
 
 def _outside(X: Array, Z: Array, A: Array, noise: float) -> float:

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 from altmin.algorithms.quadratic.lens import Lens
 from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
+from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
     attenuation,
     drift,
     gradient_t,
-    moment_ratio,
     robust_error,
-    shapes,
     singular_ratio,
     white_ratio,
-    worst_t,
 )
 
 MAX_PARAMETERS = 1200
@@ -40,8 +38,7 @@ class RowEvidence:
     residual: float  # relative
     noise_error: float  # sigma-hat ||J^+||_F, relative to the size of (w, M)
     step: float  # ||J^+ r||, relative
-    worst_t: float  # on cubic, absolute and saturating terms
-    moment_ratio: float  # ||sum r z z'|| over its value for permuted r
+    misfit: Misfit  # what the residual still holds
     gradient_t: float  # of r^2 against the squared gradient: noise in the features
     rip: float  # shifted CI-RIP constant on a quarter of the rows
     rip_more: float  # and on all of them: half of it, if it is sampling error
@@ -56,12 +53,13 @@ class RowEvidence:
     white: float = 0.0  # dependence of r^2 on the features, over that of permuted r^2
     attenuation: float = 0.0  # share of the model that noise in one feature may hide
     drift: float = 0.0  # early against late rows, over what noise explains
+    size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of the noise that a hidden cause needs to move the model by a tenth
 
 
-def rows_to_look_at(p: int) -> int:
-    """Rows whose Jacobian costs about as much as a few passes over them, and at least six per parameter."""
-    return int(np.clip(4e8 / p**2, max(6 * p, 1000), 50_000))
+def rows_to_look_at(p: int, full: bool = False) -> int:
+    """Rows whose Jacobian costs a fraction of a second, but six per parameter; more at full effort."""
+    return int(np.clip((4e8 if full else 6e7) / p**2, max(6 * p, 1000), 50_000))
 
 
 def n_parameters(d: int, k: int) -> int:
@@ -103,6 +101,8 @@ def measure_rows(
     p = n_parameters(X.shape[1], k)
     if p > MAX_PARAMETERS or len(y) < 2:
         return None
+    own = first_of_copies(np.column_stack([X / column_units(X), y / max(float(np.std(y)), 1e-300)]))
+    X, y = X[own], y[own]
     r = np.asarray(y - model.predict(X), dtype=np.float64) / lens.target_scale
     target = lens.target(np.asarray(y, dtype=np.float64))
     Z = lens.project(np.asarray(X, dtype=np.float64), np.eye(X.shape[1]))
@@ -127,8 +127,14 @@ def measure_rows(
         float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
         noise_error,
         float(np.linalg.norm(step[1:])) / size,
-        worst_t(left, shapes(directions), J, inverse),
-        moment_ratio(left, S, S, seed),
+        misfit(
+            left,
+            J,
+            (S,),
+            directions,
+            (target - left),
+            seed=seed,
+        ),
         gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
@@ -142,6 +148,7 @@ def measure_rows(
         white=white_ratio(left, S, S, seed),
         attenuation=attenuation(left, gradient, size),
         drift=drift(J, r, noise_error, size),
+        size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
     )
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
     Array,
     attenuation,
     drift,
     gradient_t,
-    moment_ratio,
     robust_error,
-    shapes,
     singular_ratio,
     white_ratio,
-    worst_t,
 )
 from altmin.io.records import record
 
@@ -37,14 +35,14 @@ class Measured:
     left: float  # relative residual after one more Gauss-Newton step
     noise_error: float  # sigma-hat ||J^+||_F
     step: float  # ||J^+ r||
-    worst_t: float  # on an offset, linear terms and other shapes
-    moment_ratio: float  # ||sum r u v'|| over its value for permuted r
+    misfit: Misfit  # what the residual still holds
     gradient_t: float  # of r^2 against the squared gradient: noise in the designs
     n_sample: int
     spread: float = 0.0  # ||S - I||_2 of the scaled designs, as they are
     white: float = 0.0  # dependence of r^2 on the designs, over that of permuted r^2
     attenuation: float = 0.0  # share of M that noise in one column may hide
     drift: float = 0.0  # early against late measurements, over what noise explains
+    size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of the noise that a hidden cause needs to move M by a tenth
     design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
@@ -82,6 +80,9 @@ def look(
     p = n_parameters(len(c), U.shape[1], 0 if V is None else V.shape[1])
     if p > MAX_PARAMETERS or len(y) < 2 or not len(c):
         return None
+    parts = [scaled(part)[0] for part in (U, V, y[:, None]) if part is not None]
+    own = first_of_copies(np.hstack(parts))
+    U, V, y = U[own], None if V is None else V[own], y[own]
     S, su = scaled(U)
     T, sv = (S, su) if V is None else scaled(V)
     L, R = L * su, R * sv
@@ -99,6 +100,8 @@ def look(
     left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     gradient = (a * c) @ R * 2 if V is None else np.hstack([(b * c) @ L, (a * c) @ R])
     noise_error = robust_error(J, inverse, left_over) / size
+    designs = (S,) if V is None else (S, T)
+    across, further = _directions(designs, a, b)
     return Measured(
         p,
         distinct,
@@ -106,14 +109,21 @@ def look(
         float(np.sqrt(np.mean(left_over**2))),
         noise_error,
         float(np.linalg.norm(step)) / size,
-        worst_t(left_over, _further(S, None if V is None else T, a, b), J, inverse),
-        moment_ratio(left_over, S, T),
+        misfit(
+            left_over,
+            J,
+            designs,
+            across,
+            (a * b) @ c,
+            further,
+        ),
         gradient_t(left_over, np.sum(gradient**2, axis=1)),
         len(r),
         spread,
         white=white_ratio(left_over, S, T),
         attenuation=attenuation(left_over, gradient, size),
         drift=drift(J, r, noise_error, size),
+        size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
@@ -158,13 +168,13 @@ def _whitened(S: Array) -> tuple[Array, Array, float]:
     return S @ (vectors * inverse), vectors * root, float(np.abs(values - 1).max())
 
 
-def _further(S: Array, T: Array | None, a: Array, b: Array) -> Array:
-    """Terms that a matrix cannot express: an offset, linear and other shapes of the designs."""
+def _directions(designs: tuple[Array, ...], a: Array, b: Array) -> tuple[Array, Array]:
+    """Standardised directions, and terms that a matrix lacks: an offset, linear ones, mixed shapes."""
     a = a / np.maximum(a.std(axis=0), 1e-300)
-    ones = np.ones((len(S), 1))
-    if T is None:
-        return np.hstack([ones, S, shapes(np.hstack([a, S]))])
+    ones = np.ones((len(a), 1))
+    if len(designs) == 1:
+        return np.hstack([a, *designs]), np.hstack([ones, *designs])
     b = b / np.maximum(b.std(axis=0), 1e-300)
     sa, sb = np.clip(a, -5, 5), np.clip(b, -5, 5)
     mixed = [sa**3 * sb, sa * sb**3, np.abs(sa) * sb, sa * np.abs(sb), np.abs(sa * sb), sa**2, sb**2]
-    return np.hstack([ones, S, T, shapes(np.hstack([a, b, S, T])), *mixed])
+    return np.hstack([a, b, *designs]), np.hstack([ones, *designs, *mixed])

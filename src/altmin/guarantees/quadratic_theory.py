@@ -31,7 +31,7 @@ def feature_rows(lens: Lens, raw: bool) -> list[Condition]:
               float(lens.blind.sum()), at_most=0.0,
               meaning="Binary columns equal their square: their diagonal entry follows from the rank alone."),
         unchecked("rows are independent", "i.i.d.", f"{PAPER}, Theorem 1",
-                  "the order and origin of the rows aren't known; near copies are counted in n_eff / p"),
+                  "the order and origin of the rows aren't known; near copies are counted above"),
         unchecked("noise doesn't depend on the features", "E[xi x] = 0", f"{PAPER}, Section 4.1",
                   "least squares leaves residuals that are uncorrelated with the features in any case"),
     ]  # fmt: skip

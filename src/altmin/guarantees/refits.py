@@ -91,25 +91,42 @@ def gaussian_surrogate(source: Source, seed: int = 0) -> NDArray[Any]:
     return np.random.default_rng([seed, 3]).standard_normal((len(rows), len(root))) @ root
 
 
-def distinct(Z: NDArray[Any], near: float = NEAR) -> NDArray[np.bool_]:
+def distinct(Z: NDArray[Any], near: float = NEAR, by_size: bool = False) -> NDArray[np.bool_]:
     """Rows that aren't 0, and no near copy (in direction, up to sign) of an earlier one.
 
     Copies are neighbours along any direction, so rows are sorted along one, and compared with the next,
     the one after that, and so on while some are near enough there: n log n instead of all pairs.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_features)
+        The rows.
+    near : float
+        Distance up to which unit rows are copies.
+    by_size : bool
+        Whether rows of one direction and another size are different: multiples of one atom are evidence.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_samples,)
+        Which rows count.
     """
     norms = np.linalg.norm(Z, axis=1)
     apart = norms > 0
     U = Z / np.where(apart, norms, 1.0)[:, None]
-    direction = np.random.default_rng(0).standard_normal(Z.shape[1])
-    along = U @ (direction / np.linalg.norm(direction))
-    U, along = U * np.where(along < 0, -1.0, 1.0)[:, None], np.abs(along)
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((Z.shape[1] + 1, 2))
+    U = U * np.where(U @ directions[:-1, 0] < 0, -1.0, 1.0)[:, None]
+    U = np.column_stack([U, np.log(np.where(apart, norms, 1.0)) if by_size else np.zeros(len(U))])
     order = np.flatnonzero(apart)
-    order = order[np.argsort(along[order], kind="stable")]
-    along = along[order]
+    along = U[order] @ (directions / np.linalg.norm(directions, axis=0))
+    sort = np.argsort(along[:, 0], kind="stable")
+    order, (along, across) = order[sort], along[sort].T
     for lag in range(1, len(order)):
         close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
         if len(close) == 0:
             break
+        close = close[np.abs(across[close + lag] - across[close]) <= near]
         first, second = np.sort([order[close], order[close + lag]], axis=0)
         first, second = first[apart[second]], second[apart[second]]
         apart[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False

@@ -60,13 +60,15 @@ def text_page(report: Any) -> str:
     lines = [f"guarantee: {report.verdict} ({report.effort} effort{_error(report)})"]
     lines += [part for text in _claimed(report) for part in _wrapped(text, "  ")]
     if report.factors:
-        head = f"{'factor':>8}  {'verdict':<13}{'error':>9}{'at most':>9}{'samples':>9}  against"
-        lines += [head, *(_factor_line(factor) for factor in report.factors)]
-    for row in _ordered(report):
+        lines.append(f"{'factor':>8}  {'verdict':<13}{'error':>9}{'at most':>9}{'samples':>9}")
+        lines += [_factor_line(factor) for factor in report.factors]
+        lines += [part for text in _against(report.factors) for part in _wrapped(text, "  ", "    ")]
+    for row in _deciding(report):
         found = f"{row.name}: {number(row.measured)}, required {row.required} ({row.status})"
         lines += _wrapped(found, f"  [{_MARKS[row.status]}] ", "      ")
-        if row.decisive and row.status != "holds":
+        if row.status != "holds":
             lines += _wrapped(row.meaning, "      ")
+    lines += _wrapped(_others(report), "  ")
     return "\n".join(lines + _wrapped(f"next: {report.advice}" if report.advice else "", "  "))
 
 
@@ -84,13 +86,14 @@ def rich_table(report: Any) -> Any:
     table = Table(box=None, pad_edge=False)
     for heading in ("", "what decides", "measured", "required"):
         table.add_column(heading)
-    for row in _ordered(report):
-        name = Text(row.name, style="bold" if row.decisive else "dim")
-        if row.decisive and row.status != "holds":
+    for row in _deciding(report):
+        name = Text(row.name, style="bold")
+        if row.status != "holds":
             name.append(f"\n{row.meaning}", style="not bold")
         mark = Text(_SIGNS[row.status], style=_COLOURS[row.status])
         table.add_row(mark, name, number(row.measured), row.required)
     parts.append(table)
+    parts += [Text(text, style="dim") for text in (_others(report),) if text]
     if report.advice:
         parts.append(Text(f"next: {report.advice}"))
     return Group(*parts)
@@ -110,7 +113,7 @@ def _rich_factors(factors: Any, table: Any, text: Any) -> Any:
 def html_page(report: Any) -> str:
     """The report as a card: claim, factors, what the verdict rests on, and the theorems' rows folded away."""
     colour, sign, words = _verdict(report)
-    decisive = [row for row in report.conditions if row.decisive]
+    decisive = _deciding(report)
     others = [row for row in report.conditions if not row.decisive]
     about = f"{report.effort} effort{_error(report)}"
     claim = "".join(f"<p>{html.escape(text)}</p>" for text in _claimed(report))
@@ -176,8 +179,36 @@ def _row(row: Any) -> str:
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
-def _ordered(report: Any) -> list[Any]:
-    return sorted(report.conditions, key=lambda row: not row.decisive)
+def _deciding(report: Any) -> list[Any]:
+    """The rows that the verdict rests on: what stands against it first."""
+    return sorted(report.decisive, key=lambda row: row.status == "holds")
+
+
+def _others(report: Any) -> str:
+    """How many rows don't decide, and how to see them."""
+    rows = [row for row in report.conditions if not row.decisive]
+    if not rows:
+        return ""
+    counts = {status: sum(row.status == status for row in rows) for status in _MARKS}
+    found = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
+    return (
+        f"{len(rows)} more rows are for information, the theorems' conditions among them ({found}): "
+        "print(*report, sep='\\n')."
+    )
+
+
+def _against(factors: Any) -> list[str]:
+    """What stands against which factors."""
+    numbers: dict[str, list[int]] = {}
+    for factor in factors:
+        if factor.against:
+            numbers.setdefault(factor.against, []).append(factor.number)
+    return [f"against {_some(which)}: {words}" for words, which in numbers.items()]
+
+
+def _some(numbers: list[int]) -> str:
+    """Numbers in a row, the first eight of them."""
+    return ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
 
 
 def _error(report: Any) -> str:
@@ -200,9 +231,7 @@ def _factor_line(factor: Any) -> str:
     known = [
         "-" if value is None or value != value else number(value) for value in (factor.error, factor.bound)
     ]
-    numbers = f"{known[0]:>9}{known[1]:>9}{factor.samples:>9}"
-    line = f"{factor.number:>8}  {factor.verdict:<13}{numbers}  {factor.against}"
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
+    return f"{factor.number:>8}  {factor.verdict:<13}{known[0]:>9}{known[1]:>9}{factor.samples:>9}"
 
 
 def _wrapped(text: str, first: str, later: str | None = None) -> list[str]:

@@ -16,35 +16,6 @@ def singular_ratio(J: Array) -> float:
     return float(np.sqrt(max(values[0], 0.0) / max(values[-1], 1e-300)))
 
 
-def shapes(u: Array) -> Array:
-    """Cubic, absolute and saturating terms of (standardised) directions."""
-    u = np.clip(u, -5, 5)
-    return np.hstack([u * u * u, np.abs(u), np.tanh(u)])
-
-
-def worst_t(r: Array, terms: Array, J: Array, inverse: Array) -> float:
-    """Largest |t| of the residual on further terms, from which J (inverse: of J'J) is taken out."""
-    G = terms - J @ (inverse @ (J.T @ terms))
-    norms = np.linalg.norm(G, axis=0)
-    usable = norms > 1e-6 * np.sqrt(len(r))
-    sigma = float(np.std(r))
-    if sigma == 0 or not usable.any():
-        return 0.0
-    return float(np.max(np.abs(r @ G[:, usable]) / (sigma * norms[usable])))
-
-
-def moment_ratio(r: Array, left: Array, right: Array, seed: int = 0) -> float:
-    """||sum r u v'|| over its value for permuted residuals: about 1 for noise."""
-    centred = r - r.mean()
-    rng = np.random.default_rng(seed)
-
-    def norm(weights: Array) -> float:
-        return float(np.linalg.norm(left.T @ (weights[:, None] * right), 2))
-
-    permuted = float(np.median([norm(rng.permutation(centred)) for _ in range(3)]))
-    return norm(centred) / max(permuted, 1e-300)
-
-
 def gradient_t(r: Array, gradient: Array) -> float:
     """|t| of r^2 against the squared gradient: large where features carry noise."""
     if np.std(gradient) == 0 or np.std(r) == 0:
@@ -94,7 +65,7 @@ def attenuation(r: Array, gradient: Array, size: float) -> float:
     """
     squares, g2 = r**2, gradient**2
     mean = np.maximum(g2.mean(axis=0), 1e-300)
-    bound = np.minimum(float(squares.mean()) / mean, 0.25)
+    bound = np.minimum(float(squares.mean()) / mean, 1.0)  # half of a feature at most
     spread = g2 - g2.mean(axis=0)
     variance = np.maximum(np.mean(spread**2, axis=0), 1e-300)
     slope = np.mean(spread * (squares - squares.mean())[:, None], axis=0) / variance

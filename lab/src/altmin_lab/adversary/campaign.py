@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import time
 import warnings
 from pathlib import Path
@@ -22,16 +23,13 @@ def run(
     *,
     held_out: bool,
     seconds: float = float("inf"),
-    part: tuple[int, int] = (0, 1),
 ) -> int:
-    """Run what is missing of a round, one problem of each kind in turn; how many are left."""
+    """Run what is missing of a round, a problem of each kind in turn, in random order; how many are left."""
     done = {(row["family"], row["kind"], row["number"]) for row in read(out)}
-    plan = [(each, number) for number in range(per_kind) for each in kinds(held_out, families)]
-    plan = [
-        (each, number)
-        for place, (each, number) in enumerate(plan)
-        if place % part[1] == part[0] and (each.family, each.name, number) not in done
-    ]
+    every = list(kinds(held_out, families))
+    random.Random(seed).shuffle(every)  # a round that is stopped is a fair sample of the kinds
+    plan = [(each, number) for number in range(per_kind) for each in every]
+    plan = [(each, number) for each, number in plan if (each.family, each.name, number) not in done]
     begin = time.process_time()
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
@@ -58,7 +56,7 @@ def examine(each: Kind, number: int, seed: int) -> dict[str, Any]:
     """Fit one problem, ask for the reports, measure the errors."""
     trial = each.trial(seed, number)
     row: dict[str, Any] = {"family": each.family, "kind": each.name, "number": number}
-    row["group"] = each.base.group
+    row["group"], row["holds"], row["by_nature"] = each.base.group, trial.holds, trial.by_nature
     model = trial.model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -38,6 +38,8 @@ class Draft:
         Whether the truth can be recovered in principle; otherwise every claim about the whole is false.
     assume : str or None
         An assumption that is true of these data and may be declared.
+    holds : bool
+        Whether the data follow the model; where they don't, silence is right even if the error is small.
     """
 
     rng: np.random.Generator
@@ -50,6 +52,7 @@ class Draft:
     counts: float = 0.0
     sound: bool = True
     assume: str | None = None
+    holds: bool = True
 
     def data(self) -> Array:
         """The samples."""
@@ -86,3 +89,13 @@ def sines(found: Array, truth: Array) -> Array:
     best = np.abs(U @ R.T).argmax(axis=1)
     along = np.einsum("ij,ij->i", U, R[best])
     return np.where(norms[:, 0] > 0, np.linalg.norm(U - along[:, None] * R[best], axis=1), 1.0)
+
+
+def between(rng: np.random.Generator, low: float, high: float) -> float:
+    """A number, evenly on the log scale."""
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+def whole(rng: np.random.Generator, low: int, high: int) -> int:
+    """An integer from low to high, both included."""
+    return int(rng.integers(low, high + 1))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary.compose import Array, Draft, Part
-from altmin_lab.calibration.trial import between, whole
+from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
 def features(rng: np.random.Generator, D: int, W: int, kind: str) -> Array:
@@ -29,9 +28,13 @@ def _weights(rng: np.random.Generator, n: int, D: int, pure: bool) -> Array:
 
 def _base(rng: np.random.Generator, kind: str, pure: bool, noise: float = 0.0, counts: float = 0.0) -> Draft:
     D, n, W = whole(rng, 3, 6), whole(rng, 400, 1000), whole(rng, 25, 60)
-    draft = Draft(rng, features(rng, D, W, kind), _weights(rng, n, D, pure), noise=noise, counts=counts)
-    draft.assume = "pure" if pure else None
-    return draft
+    return Draft(rng, features(rng, D, W, kind), _weights(rng, n, D, pure), noise=noise, counts=counts)
+
+
+def pure(codes: Array) -> bool:
+    """Whether each feature has at least 95 % of three samples: then it is true to declare that."""
+    share = np.maximum(codes, 0.0) / np.maximum(np.abs(codes).sum(axis=1, keepdims=True), 1e-300)
+    return bool(np.all(np.sum(share >= 0.95, axis=0) >= 3))
 
 
 BASES = (
@@ -52,23 +55,25 @@ BASES = (
 
 def capped(d: Draft) -> None:
     """No weight exceeds a cap."""
+    d.holds = False
     cap = d.rng.uniform(0.45, 0.65)
     for _ in range(20):
         d.codes = np.minimum(d.codes, cap)
         d.codes /= d.codes.sum(axis=1, keepdims=True)
     keep = d.codes.max(axis=1) <= cap + 1e-6
-    d.codes, d.assume = d.codes[keep], None
+    d.codes = d.codes[keep]
 
 
 def pairs_together(d: Draft) -> None:
     """Each feature occurs only together with its partner, never alone."""
+    d.holds = False
     D = len(d.factors)
     partner = np.arange(D) ^ 1
     partner[partner >= D] = 0
     share = d.rng.uniform(0.25, 0.75, d.codes.shape)
     mixed = d.codes * share
     np.add.at(mixed.T, partner, (d.codes * (1 - share)).T)
-    d.codes, d.assume = mixed, None
+    d.codes = mixed
 
 
 def too_few_asked(d: Draft) -> None:
@@ -90,11 +95,11 @@ def background(d: Draft) -> None:
     """A constant background in all samples."""
     extra = features(d.rng, 1, d.factors.shape[1], "dense")[0] * between(d.rng, 0.05, 0.5)
     d.factors = d.factors + extra  # weights sum to 1: the background is a part of each feature
-    d.assume = None
 
 
 def outliers(d: Draft) -> None:
     """A few samples are something else."""
+    d.holds = False
     rows = d.rng.random(len(d.codes)) < between(d.rng, 0.005, 0.1)
     other = d.rng.gamma(0.5, size=(len(d.codes), d.factors.shape[1]))
     d.after.append(lambda X: np.where(rows[:, None], other * X.mean() / other.mean(), X))
@@ -102,6 +107,7 @@ def outliers(d: Draft) -> None:
 
 def copies(d: Draft) -> None:
     """A few samples, many times."""
+    d.holds = False
     D = len(d.factors)
     rows = d.rng.permutation(len(d.codes))[: whole(d.rng, D, 3 * D)]
     d.codes = d.codes[d.rng.choice(rows, len(d.codes))]
@@ -109,10 +115,10 @@ def copies(d: Draft) -> None:
 
 def binary(d: Draft) -> None:
     """Weights are 0 or 1, several at a time."""
+    d.holds = False
     n, D = d.codes.shape
     active = whole(d.rng, 2, max(D - 1, 2))
     d.codes = (np.argsort(d.rng.random((n, D)), axis=1) < active).astype(float)
-    d.assume = None
 
 
 def merged(d: Draft) -> None:
@@ -124,21 +130,22 @@ def merged(d: Draft) -> None:
 
 def few_samples(d: Draft) -> None:
     """Hardly more samples than features."""
+    d.holds = False
     D = len(d.factors)
     d.codes = d.codes[: whole(d.rng, D, 6 * D)]
-    d.assume = None
 
 
 def floor(d: Draft) -> None:
     """Every feature is in every sample."""
+    d.holds = False
     level = d.rng.uniform(0.02, 0.1)
-    d.codes, d.assume = level + (1 - level * d.codes.shape[1]) * d.codes, None
+    d.codes = level + (1 - level * d.codes.shape[1]) * d.codes
 
 
 def no_structure(d: Draft) -> None:
     """Independent exponential entries."""
     d.after.append(lambda X: d.rng.exponential(size=X.shape))
-    d.sound, d.assume = False, None
+    d.codes, d.sound = np.ones_like(d.codes), False
 
 
 # --- perturbations that only judge -------------------------------------------------------------------
@@ -146,6 +153,7 @@ def no_structure(d: Draft) -> None:
 
 def drift(d: Draft) -> None:
     """The features change from the first to the last sample."""
+    d.holds = False
     D, W = d.factors.shape
     later = d.factors * np.exp(d.rng.uniform(0.1, 0.6) * d.rng.standard_normal((D, W)))
     t, Z, A = np.linspace(0, 1, len(d.codes))[:, None], d.codes, d.factors
@@ -168,6 +176,7 @@ def quantised(d: Draft) -> None:
 
 def two_populations(d: Draft) -> None:
     """Some samples are made of other features."""
+    d.holds = False
     rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.4)
     D, W = d.factors.shape
     other = features(d.rng, D, W, "sparse")
@@ -178,12 +187,14 @@ def two_populations(d: Draft) -> None:
 
 def structured_noise(d: Draft) -> None:
     """Noise along one direction."""
+    d.holds = False
     v, level = d.rng.standard_normal(d.factors.shape[1]), between(d.rng, 0.01, 0.2)
     d.after.append(lambda X: X + level * np.sqrt(np.mean(X**2)) * d.rng.standard_normal((len(X), 1)) * v)
 
 
 def some_negative(d: Draft) -> None:
     """Some weights are negative."""
+    d.holds = False
     flip = d.rng.random(d.codes.shape) < d.rng.uniform(0.01, 0.1)
     d.codes = np.where(flip, -d.codes, d.codes)
 
@@ -195,6 +206,7 @@ def brightness(d: Draft) -> None:
 
 def saturating(d: Draft) -> None:
     """Features saturate."""
+    d.holds = False
     level = d.rng.uniform(0.2, 1.0)
     d.after.append(lambda X: X / (1 + level * X / X.mean()))
     d.sound = False
@@ -202,6 +214,7 @@ def saturating(d: Draft) -> None:
 
 def rare_feature(d: Draft) -> None:
     """One more feature, in few samples, that wasn't asked for."""
+    d.holds = False
     D, W = d.factors.shape
     d.factors = np.vstack([d.factors, features(d.rng, 1, W, "sparse")])
     on = d.rng.random(len(d.codes)) < d.rng.uniform(0.02, 0.15)
@@ -212,28 +225,77 @@ def rare_feature(d: Draft) -> None:
 
 def hierarchy(d: Draft) -> None:
     """A feature occurs only where another one does."""
+    d.holds = False
     d.codes[:, 1] = np.minimum(d.codes[:, 1], d.codes[:, 0])
-    d.codes, d.assume = d.codes[d.codes.sum(axis=1) > 0], None
+    d.codes = d.codes[d.codes.sum(axis=1) > 0]
 
 
 def smooth(d: Draft) -> None:
     """All features in all samples, in similar amounts."""
+    d.holds = False
     n, D = d.codes.shape
-    d.codes, d.assume = d.rng.dirichlet(np.full(D, d.rng.uniform(2.0, 6.0)), n), None
+    d.codes = d.rng.dirichlet(np.full(D, d.rng.uniform(2.0, 6.0)), n)
 
 
 def cut_corner(d: Draft) -> None:
     """One feature never dominates, the others may."""
+    d.holds = False
     keep = d.codes[:, 0] < d.rng.uniform(0.3, 0.6)
-    d.codes, d.assume = d.codes[keep], None
+    d.codes = d.codes[keep]
 
 
 def nonlinear(d: Draft) -> None:
     """Features that occur together multiply."""
+    d.holds = False
     level = d.rng.uniform(0.1, 0.6)
     both = d.codes[:, :1] * d.codes[:, 1:2] * (d.factors[0] * d.factors[1])
     d.after.append(lambda X: X + level * both)
     d.sound = False
+
+
+def cut_features(d: Draft) -> None:
+    """Features are cut at a level."""
+    d.holds = d.sound = False
+    q = d.rng.uniform(0.9, 0.99)
+    d.last.append(lambda X: np.minimum(X, np.quantile(X, q)))
+
+
+def detection_limit(d: Draft) -> None:
+    """Small values are recorded as 0."""
+    d.holds = False
+    q = d.rng.uniform(0.05, 0.4)
+    d.last.append(lambda X: np.where(np.abs(X) < np.quantile(np.abs(X), q), 0.0, X))
+
+
+def impulses(d: Draft) -> None:
+    """Single entries are far off."""
+    d.holds = False
+    share, size = between(d.rng, 0.001, 0.03), between(d.rng, 1, 10)
+
+    def spoil(X: Array) -> Array:
+        hit = d.rng.random(X.shape) < share
+        return X + np.where(hit, size * X.std() * d.rng.exponential(size=X.shape), 0.0)
+
+    d.last.append(spoil)
+
+
+def averages(d: Draft) -> None:
+    """Each sample is the mean of two."""
+    d.codes = (d.codes + d.codes[d.rng.permutation(len(d.codes))]) / 2
+
+
+def multiplied(d: Draft) -> None:
+    """Noise multiplies each entry."""
+    level = between(d.rng, 0.005, 0.2)
+    d.last.append(lambda X: X * (1 + level * d.rng.standard_normal(X.shape)))
+
+
+def lopsided(d: Draft) -> None:
+    """One feature is in nearly all samples, another one in few."""
+    n = len(d.codes)
+    d.codes[:, 0] += d.rng.uniform(0.2, 1.0) * (d.rng.random(n) < 0.9)
+    d.codes[:, 1] *= d.rng.random(n) < 0.1
+    d.codes = d.codes[d.codes.sum(axis=1) > 0]
 
 
 def _nothing(d: Draft) -> None:
@@ -243,8 +305,9 @@ def _nothing(d: Draft) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
-        copies, binary, merged, few_samples, floor, no_structure)),
+        copies, binary, merged, few_samples, floor, no_structure, cut_features)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, two_populations, structured_noise, some_negative, brightness,
-        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear)),
+        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear, detection_limit,
+        impulses, averages, multiplied, lopsided)),
 )  # fmt: skip

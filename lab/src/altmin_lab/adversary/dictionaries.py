@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary.compose import Array, Draft, Part
-from altmin_lab.calibration.trial import between, whole
+from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
 def atoms(rng: np.random.Generator, k: int, d: int, orthogonal: bool) -> Array:
@@ -55,6 +54,7 @@ BASES = (
 
 def union(d: Draft) -> None:
     """Some samples are made of another dictionary: half of what made the data is missing."""
+    d.holds = False
     k = len(d.factors)
     rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.45)
     other = atoms(d.rng, k, d.factors.shape[1], True)
@@ -65,6 +65,7 @@ def union(d: Draft) -> None:
 
 def equal_pair(d: Draft) -> None:
     """In a quarter of the samples two codes are equal but for the sign."""
+    d.holds = False
     rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.1, 0.4)
     size = 0.5 + np.abs(d.rng.standard_normal(rows.sum()))
     for column in (0, 1):
@@ -73,6 +74,7 @@ def equal_pair(d: Draft) -> None:
 
 def merged(d: Draft) -> None:
     """Two atoms always occur in the same proportion: only their sum can be known."""
+    d.holds = False
     d.codes[:, 1] = d.codes[:, 0]
     both = d.factors[0] + d.factors[1]
     d.factors[0] = d.factors[1] = both / 2
@@ -81,6 +83,7 @@ def merged(d: Draft) -> None:
 
 def near_copy(d: Draft) -> None:
     """One more atom than asked for, close to another."""
+    d.holds = False
     k = len(d.factors)
     close = d.factors[0] + between(d.rng, 0.1, 0.6) * d.rng.standard_normal(d.factors.shape[1]) / np.sqrt(k)
     d.factors = np.vstack([d.factors, close / np.linalg.norm(close)])
@@ -90,6 +93,7 @@ def near_copy(d: Draft) -> None:
 
 def drift(d: Draft) -> None:
     """The atoms turn from the first to the last sample."""
+    d.holds = False
     k, n = len(d.factors), len(d.codes)
     turned = d.factors + d.rng.uniform(0.1, 1.0) * d.rng.standard_normal(d.factors.shape) / np.sqrt(k)
     t, Z, A = np.linspace(0, 1, n)[:, None], d.codes, d.factors
@@ -99,6 +103,7 @@ def drift(d: Draft) -> None:
 
 def outliers(d: Draft) -> None:
     """A few samples are dense."""
+    d.holds = False
     rows = d.rng.random(len(d.codes)) < between(d.rng, 0.01, 0.15)
     dense = d.rng.standard_normal((len(d.codes), d.factors.shape[1]))
     d.after.append(lambda X: np.where(rows[:, None], dense * np.sqrt(np.mean(X**2)), X))
@@ -106,35 +111,41 @@ def outliers(d: Draft) -> None:
 
 def copies(d: Draft) -> None:
     """A few samples, many times."""
+    d.holds = False
     k = len(d.factors)
     d.codes = d.codes[d.rng.integers(whole(d.rng, k, 5 * k), size=len(d.codes))]
 
 
 def together(d: Draft) -> None:
     """Two atoms share their support."""
+    d.holds = False
     on = d.codes[:, 0] != 0
     d.codes[:, 1] = np.where(on, d.rng.standard_normal(len(on)), 0.0)
 
 
 def dense(d: Draft) -> None:
     """Codes in most samples."""
+    d.holds = False
     n, k = d.codes.shape
     d.codes = _codes(d.rng, n, k, d.rng.uniform(0.45, 0.9), str(d.rng.choice(["gap", "sign", "gauss"])))
 
 
 def too_few_asked(d: Draft) -> None:
     """One atom fewer is asked for."""
+    d.holds = False
     d.asked, d.sound = len(d.factors) - 1, False
 
 
 def few_samples(d: Draft) -> None:
     """Hardly more samples than atoms."""
+    d.holds = False
     k = len(d.factors)
     d.codes = d.codes[: whole(d.rng, 2 * k, 9 * k)]
 
 
 def no_structure(d: Draft) -> None:
     """Gaussian data."""
+    d.holds = False
     d.after.append(lambda X: d.rng.standard_normal(X.shape))
     d.sound = False
 
@@ -144,12 +155,14 @@ def no_structure(d: Draft) -> None:
 
 def hierarchy(d: Draft) -> None:
     """An atom occurs only where another one does."""
+    d.holds = False
     d.codes[:, 1] *= d.codes[:, 0] != 0
     d.codes[:, 3] *= d.codes[:, 2] != 0
 
 
 def blocks(d: Draft) -> None:
     """Atoms are switched on in groups of two or three."""
+    d.holds = False
     n, k = d.codes.shape
     size = whole(d.rng, 2, 3)
     on = np.repeat(d.rng.random((n, -(-k // size))) < 0.2, size, axis=1)[:, :k]
@@ -158,6 +171,7 @@ def blocks(d: Draft) -> None:
 
 def structured_noise(d: Draft) -> None:
     """Noise along a few directions only."""
+    d.holds = False
     r = whole(d.rng, 1, 2)
     V = d.rng.standard_normal((r, d.factors.shape[1])) / np.sqrt(d.factors.shape[1])
     level = between(d.rng, 0.1, 1.0)
@@ -192,6 +206,7 @@ def one_sided(d: Draft) -> None:
 
 def offset(d: Draft) -> None:
     """A constant is added to all samples."""
+    d.holds = False
     shift = between(d.rng, 0.05, 1.0) * d.rng.standard_normal(d.factors.shape[1])
     d.after.append(lambda X: X + shift * np.sqrt(np.mean(X**2)))
     d.sound = False
@@ -204,11 +219,13 @@ def heavy_tails(d: Draft) -> None:
 
 def laplace(d: Draft) -> None:
     """Codes are Laplacian: small more often than not, never 0."""
+    d.holds = False
     d.codes = d.rng.laplace(size=d.codes.shape)
 
 
 def rare_atom(d: Draft) -> None:
     """One more atom, in few samples, that wasn't asked for."""
+    d.holds = False
     k, n = len(d.factors), len(d.codes)
     extra = d.rng.standard_normal((1, d.factors.shape[1]))
     d.factors = np.vstack([d.factors, extra / np.linalg.norm(extra)])
@@ -219,6 +236,7 @@ def rare_atom(d: Draft) -> None:
 
 def two_densities(d: Draft) -> None:
     """Half of the samples are much denser than the others; all are made of the same atoms."""
+    d.holds = False
     n, k = d.codes.shape
     rows = d.rng.random(n) < 0.5
     d.codes[rows] = _codes(d.rng, n, k, 0.5, "gap")[rows]
@@ -226,6 +244,7 @@ def two_densities(d: Draft) -> None:
 
 def distorted(d: Draft) -> None:
     """Features saturate (it judged once, failed, and has been among the tuned ones since)."""
+    d.holds = False
     level = d.rng.uniform(0.3, 1.5)
     d.last.append(lambda X: np.tanh(level * X / X.std()) * X.std() / level)
     d.sound = False
@@ -233,6 +252,7 @@ def distorted(d: Draft) -> None:
 
 def lines(d: Draft) -> None:
     """Three atoms in fixed proportion in some samples: a mixture that is as sparse as an atom."""
+    d.holds = False
     rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.3)
     mix = d.rng.standard_normal(3)
     d.codes[rows] = 0.0
@@ -241,6 +261,7 @@ def lines(d: Draft) -> None:
 
 def late_arrival(d: Draft) -> None:
     """One atom is replaced by another halfway."""
+    d.holds = False
     k, n = len(d.factors), len(d.codes)
     extra = d.rng.standard_normal((1, d.factors.shape[1]))
     d.factors = np.vstack([d.factors, extra / np.linalg.norm(extra)])
@@ -248,6 +269,56 @@ def late_arrival(d: Draft) -> None:
     d.codes = np.column_stack([d.codes, np.where(late, d.codes[:, 0], 0.0)])
     d.codes[late, 0] = 0.0
     d.asked, d.sound = k, False
+
+
+def cut_features(d: Draft) -> None:
+    """Features are cut at a level."""
+    d.holds = d.sound = False
+    q = d.rng.uniform(0.9, 0.99)
+    d.last.append(lambda X: np.clip(X, -np.quantile(np.abs(X), q), np.quantile(np.abs(X), q)))
+
+
+def impulses(d: Draft) -> None:
+    """Single entries are far off."""
+    share, size = between(d.rng, 0.001, 0.03), between(d.rng, 1, 10)
+
+    def spoil(X: Array) -> Array:
+        hit = d.rng.random(X.shape) < share
+        return X + np.where(hit, size * X.std() * d.rng.standard_normal(X.shape), 0.0)
+
+    d.holds = False
+    d.last.append(spoil)
+
+
+def averages(d: Draft) -> None:
+    """Each sample is the mean of two."""
+    d.holds = False
+    d.codes = (d.codes + d.codes[d.rng.permutation(len(d.codes))]) / 2
+
+
+def bursts(d: Draft) -> None:
+    """An atom that is on stays on for some samples."""
+    n, k = d.codes.shape
+    stay = d.rng.uniform(0.3, 0.8)
+    on = d.codes != 0
+    values = np.where(on, d.codes, d.rng.standard_normal((n, k)))
+    for i in range(1, n):
+        on[i] |= on[i - 1] & (d.rng.random(k) < stay)
+    d.holds = False
+    d.codes = np.where(on, values, 0.0)
+
+
+def products(d: Draft) -> None:
+    """Atoms that occur together leave a trace of their own."""
+    d.holds = d.sound = False
+    extra = d.rng.standard_normal(d.factors.shape[1])
+    both, level = d.codes[:, 0] * d.codes[:, 1], between(d.rng, 0.2, 2.0)
+    d.after.append(lambda X: X + level * both[:, None] * extra / np.linalg.norm(extra))
+
+
+def gain(d: Draft) -> None:
+    """Samples are measured with a gain that changes slowly."""
+    d.codes = d.codes * np.exp(np.sin(np.linspace(0, d.rng.uniform(2, 20), len(d.codes))))[:, None]
 
 
 def _nothing(d: Draft) -> None:
@@ -260,5 +331,6 @@ PERTURBATIONS = (
         too_few_asked, few_samples, no_structure, distorted)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         hierarchy, blocks, structured_noise, heteroscedastic, quantised, one_sided, offset, heavy_tails,
-        laplace, rare_atom, two_densities, lines, late_arrival)),
+        laplace, rare_atom, two_densities, lines, late_arrival, cut_features, impulses, averages, bursts,
+        products, gain)),
 )  # fmt: skip

@@ -32,6 +32,10 @@ class Trial:
         From the fitted model to the error of the whole; 1 where something is missing.
     assume : str or None
         An assumption that is true of these data.
+    holds : bool
+        Whether the data follow the model, so that 'recovered' is wanted where it is true.
+    by_nature : bool
+        Whether no test can tell these data from others with another truth.
     """
 
     model: Any
@@ -39,6 +43,8 @@ class Trial:
     factors: Callable[[Any], Array] | None
     error: Callable[[Any], float]
     assume: str | None = None
+    holds: bool = True
+    by_nature: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,9 @@ def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
             return 1.0
         return float(max(sines(truth, fitted.components_).max(), sines(fitted.components_, truth).max()))
 
-    return Trial(model, (X,), lambda fitted: sines(fitted.components_, truth), error, draft.assume)
+    return Trial(
+        model, (X,), lambda fitted: sines(fitted.components_, truth), error, draft.assume, draft.holds
+    )
 
 
 def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
@@ -91,6 +99,8 @@ def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
 
     draft = base.act(rng)
     perturbation.act(draft)
+    draft.assume = "pure" if cones.pure(draft.codes) else None
+    draft.holds = draft.holds and draft.assume is not None  # else data can't decide
     return _components(draft, AND(draft.asked or len(draft.factors)))
 
 
@@ -126,7 +136,7 @@ def _quadratic(linear: bool) -> Callable[..., Trial]:
             return float(gap / np.hypot(np.linalg.norm(w), np.linalg.norm(M)))
 
         assume = "exogenous" if law.exogenous and law.sound else None
-        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume)
+        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume, law.holds, law.by_nature)
 
     return trial
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from altmin_lab.adversary.compose import Array, Part
-from altmin_lab.calibration.quadratic_data import features, low_rank, quadratic
-from altmin_lab.calibration.trial import between, whole
+from altmin_lab.adversary.compose import Array, Part, between, whole
 
 
 @dataclass
@@ -34,6 +32,10 @@ class Law:
         Whether there is a true (w, M) at all; terms that come on top of it are no excuse.
     exogenous : bool
         Whether features are exact and no hidden cause is at work.
+    holds : bool
+        Whether the data follow the model; where they don't, silence is right even if the error is small.
+    by_nature : bool
+        Whether no test can tell these data from others with another truth: false claims count apart.
     """
 
     rng: np.random.Generator
@@ -47,6 +49,8 @@ class Law:
     rows: Array | None = None
     sound: bool = True
     exogenous: bool = True
+    holds: bool = True
+    by_nature: bool = False
 
     def data(self) -> tuple[Array, Array]:
         """Features and target."""
@@ -55,6 +59,29 @@ class Law:
         y = y + self.noise * y.std() * self.rng.standard_normal(len(y))
         X = X if self.seen is None else self.seen(X)
         return (X, y) if self.rows is None else (X[self.rows], y[self.rows])
+
+
+def features(rng: np.random.Generator, n: int, d: int, law: str) -> Array:
+    """Standardised columns."""
+    if law == "exponential":
+        return rng.exponential(size=(n, d)) - 1.0
+    X = rng.standard_normal((n, d))
+    if law == "correlated":
+        rho = rng.uniform(0.1, 0.7)
+        X = np.sqrt(1 - rho) * X + np.sqrt(rho) * rng.standard_normal((n, 1))
+    return X
+
+
+def low_rank(rng: np.random.Generator, d: int, k: int, condition: float = 5.0) -> Array:
+    """A symmetric matrix of rank k and norm 1, eigenvalues of both signs."""
+    Q = np.linalg.qr(rng.standard_normal((d, k)))[0]
+    values = np.geomspace(1, 1 / between(rng, 1, condition), k) * rng.choice([-1, 1], k)
+    return np.asarray((Q * values) @ Q.T)
+
+
+def quadratic(X: Array, M: Array) -> Array:
+    """The values x'Mx."""
+    return np.einsum("ij,jk,ik->i", X, M, X)
 
 
 def _base(rng: np.random.Generator, linear: bool, law: str, noise: float = 0.0, rows: float = 20.0) -> Law:
@@ -88,18 +115,21 @@ def _direction(law: Law) -> Array:
 
 def cubic(law: Law) -> None:
     """A cubic term."""
+    law.holds = False
     u, level = _direction(law), between(law.rng, 0.05, 1.0)
     law.target = lambda X, y: y + level * u**3
 
 
 def absolute(law: Law) -> None:
     """A kink."""
+    law.holds = False
     u, level = _direction(law), between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * np.abs(u)
 
 
 def noisy_features(law: Law) -> None:
     """All features are measured with error."""
+    law.holds = False
     level = between(law.rng, 0.1, 0.7)
     law.seen = lambda X: X + level * X.std(axis=0) * law.rng.standard_normal(X.shape)
     law.exogenous = False
@@ -107,6 +137,7 @@ def noisy_features(law: Law) -> None:
 
 def one_noisy_feature(law: Law) -> None:
     """One feature, which enters linearly, is measured with error."""
+    law.holds = False
     j, level = 0, between(law.rng, 0.2, 1.0)
     law.M[j] = law.M[:, j] = 0.0
 
@@ -120,6 +151,7 @@ def one_noisy_feature(law: Law) -> None:
 
 def low_rank_asked(law: Law) -> None:
     """A rank too low is asked for."""
+    law.holds = False
     d = law.X.shape[1]
     law.M = low_rank(law.rng, d, min(law.rank + 1, d), 3)
 
@@ -137,6 +169,7 @@ def outlying_targets(law: Law) -> None:
 
 def copies(law: Law) -> None:
     """Few rows, many times."""
+    law.holds = False
     n = len(law.X)
     some = law.rng.permutation(n)[: max(n // whole(law.rng, 6, 40), 4)]
     law.rows = law.rng.choice(some, n)
@@ -144,17 +177,20 @@ def copies(law: Law) -> None:
 
 def few_rows(law: Law) -> None:
     """About as many rows as parameters."""
+    law.holds = False
     d = law.X.shape[1]
     law.rows = np.arange(int(law.rng.uniform(0.5, 2.5) * (1 + d + d * law.rank)))
 
 
 def collinear(law: Law) -> None:
     """Two features are nearly the same."""
+    law.holds = False
     law.X[:, 1] = law.X[:, 0] + between(law.rng, 1e-6, 1e-2) * law.X[:, 1]
 
 
 def pure_noise(law: Law) -> None:
     """The target has nothing to do with the features."""
+    law.holds = False
     law.target, law.sound = (lambda X, y: law.rng.standard_normal(len(y))), False
 
 
@@ -163,6 +199,7 @@ def pure_noise(law: Law) -> None:
 
 def drift(law: Law) -> None:
     """The coefficients change from the first to the last row."""
+    law.holds = False
     change = law.rng.uniform(0.1, 1.0) * law.rng.standard_normal(law.X.shape[1])
     law.target = lambda X, y: y + np.linspace(-1, 1, len(y)) * (X @ change)
 
@@ -175,24 +212,28 @@ def heteroscedastic(law: Law) -> None:
 
 def quantised(law: Law) -> None:
     """Targets are rounded to a grid."""
+    law.holds = False
     step = between(law.rng, 0.01, 1.0)
     law.target = lambda X, y: np.round(y / (step * y.std())) * step * y.std()
 
 
 def saturating(law: Law) -> None:
     """Targets saturate."""
+    law.holds = False
     level = law.rng.uniform(0.2, 1.0)
     law.target = lambda X, y: np.tanh(level * y / y.std()) * y.std() / level
 
 
 def three_way(law: Law) -> None:
     """An interaction of three features."""
+    law.holds = False
     level = between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * X[:, 0] * X[:, 1] * X[:, 2]
 
 
 def two_populations(law: Law) -> None:
     """Some rows follow another law."""
+    law.holds = False
     other = low_rank(law.rng, law.X.shape[1], law.rank)
     share = law.rng.uniform(0.05, 0.4)
     law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, quadratic(X, other), y)
@@ -200,12 +241,14 @@ def two_populations(law: Law) -> None:
 
 def periodic(law: Law) -> None:
     """A wave."""
+    law.holds = False
     u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(1, 4)
     law.target = lambda X, y: y + level * np.sin(speed * u)
 
 
 def clipped(law: Law) -> None:
     """Targets are cut at a level."""
+    law.holds = False
     q = law.rng.uniform(0.6, 0.97)
     law.target = lambda X, y: np.minimum(y, np.quantile(y, q))
 
@@ -224,6 +267,7 @@ def multiplied(law: Law) -> None:
 
 def rounded_features(law: Law) -> None:
     """Features are measured on a coarse grid."""
+    law.holds = False
     step = between(law.rng, 0.1, 1.5)
     law.seen = lambda X: np.round(X / (step * X.std(axis=0))) * step * X.std(axis=0)
     law.exogenous = False
@@ -231,8 +275,79 @@ def rounded_features(law: Law) -> None:
 
 def omitted_square(law: Law) -> None:
     """Many small quadratic terms beside the large ones."""
+    law.holds = False
     S = law.rng.standard_normal(law.M.shape)
     law.M = law.M + between(law.rng, 0.05, 0.5) * (S + S.T) / (2 * np.linalg.norm(S, 2))
+
+
+def jump(law: Law) -> None:
+    """The target jumps where a direction exceeds a level."""
+    law.holds = False
+    u, level, at = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(-1, 1)
+    law.target = lambda X, y: y + level * y.std() * (u > at)
+
+
+def exponential_term(law: Law) -> None:
+    """An exponential of one direction."""
+    law.holds = False
+    u, level, speed = _direction(law), between(law.rng, 0.1, 1.0), law.rng.uniform(0.3, 1.0)
+    law.target = lambda X, y: y + level * np.exp(speed * np.clip(u, -4, 4))
+
+
+def larger_of_two(law: Law) -> None:
+    """The larger of two features."""
+    law.holds = False
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * np.maximum(X[:, 0], X[:, 1])
+
+
+def hidden_column(law: Law) -> None:
+    """A cause that isn't among the features, but goes with some of them."""
+    law.holds = law.exogenous = False
+    law.by_nature = True
+    hidden = law.X[:, 0] + law.rng.uniform(0.3, 3.0) * law.rng.standard_normal(len(law.X))
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * hidden
+
+
+def skewed_noise(law: Law) -> None:
+    """Noise that is always positive."""
+    level = between(law.rng, 0.01, 0.3)
+    law.target = lambda X, y: y + level * y.std() * (law.rng.exponential(size=len(y)) - 1.0)
+
+
+def slow_noise(law: Law) -> None:
+    """Noise that changes slowly from row to row."""
+    level, memory = between(law.rng, 0.02, 0.3), law.rng.uniform(0.7, 0.99)
+
+    def target(X: Array, y: Array) -> Array:
+        e = law.rng.standard_normal(len(y)) * np.sqrt(1 - memory**2)
+        for i in range(1, len(e)):
+            e[i] += memory * e[i - 1]
+        return y + level * y.std() * e
+
+    law.target = target
+
+
+def stairs(law: Law) -> None:
+    """A direction counts in whole steps; its slope is a part of the truth."""
+    law.holds = False
+    v = np.asarray(law.rng.standard_normal(law.X.shape[1]))
+    v = v * (law.rng.uniform(0.5, 2.0) / np.linalg.norm(v))
+    u, level = law.X @ v, between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * (np.floor(u) - u)
+    if law.w.any():
+        law.w = law.w + level * v
+    else:  # sensing has no slope
+        law.sound = False
+        law.target = lambda X, y: y + level * np.floor(u)
+
+
+def bump(law: Law) -> None:
+    """A bump somewhere along a direction."""
+    law.holds = False
+    u, level, at = _direction(law), between(law.rng, 0.2, 2.0), law.rng.uniform(-1.5, 1.5)
+    law.target = lambda X, y: y + level * np.exp(-2 * (u - at) ** 2)
 
 
 def _nothing(law: Law) -> None:
@@ -242,8 +357,9 @@ def _nothing(law: Law) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
-        copies, few_rows, collinear, pure_noise)),
+        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped, jump)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        drift, heteroscedastic, quantised, saturating, three_way, two_populations, periodic, clipped,
-        heavy_noise, multiplied, rounded_features, omitted_square)),
+        drift, heteroscedastic, quantised, saturating, two_populations, heavy_noise, multiplied,
+        rounded_features, omitted_square, exponential_term, larger_of_two, hidden_column, skewed_noise,
+        slow_noise, stairs, bump)),
 )  # fmt: skip

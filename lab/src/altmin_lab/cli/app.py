@@ -70,45 +70,31 @@ def bench(
 @app.command()
 def calibrate(
     seed: Annotated[
-        int | None, typer.Option(help="Of a round for training; without it, a judged round runs again.")
+        int | None, typer.Option(help="Of a round for tuning; without it, the last judged round runs.")
     ] = None,
-    judged: Annotated[str | None, typer.Option("--round", help="Name of the judged round.")] = None,
-    per_kind: Annotated[int, typer.Option(help="Problems of a kind, in training.")] = 10,
+    per_kind: Annotated[int, typer.Option(help="Problems of each kind, in tuning.")] = 1,
     out: Annotated[Path, typer.Option(help="Folder of the JSON lines.")] = Path("calibration"),
     family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
     seconds: Annotated[float, typer.Option(help="CPU time at most.")] = float("inf"),
-    part: Annotated[tuple[int, int], typer.Option(help="I N: every N-th problem, into its own file.")] = (
-        0,
-        1,
-    ),
 ) -> None:
-    """Measure whether 'recovered' is true; renews docs/calibration after a judged round."""
-    from altmin_lab.calibration.command import calibrate as run_round
-
-    raise typer.Exit(run_round(seed, judged, per_kind, out, family, seconds, part))
-
-
-@app.command()
-def adversary(
-    seed: Annotated[int, typer.Option(help="Of the round.")],
-    held_out: Annotated[bool, typer.Option(help="Kinds on which rules must not be tuned.")] = False,
-    per_kind: Annotated[int, typer.Option(help="Problems of each kind.")] = 1,
-    out: Annotated[Path, typer.Option(help="File of JSON lines; it is appended to.")] = Path(
-        "adversary.jsonl"
-    ),
-    family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
-    seconds: Annotated[float, typer.Option(help="CPU time at most.")] = float("inf"),
-) -> None:
-    """Hold the verdicts against kinds of data made by composition; prints a line for each family."""
+    """Hold the verdicts against data with a known truth; renews docs/calibration after a judged round."""
     from altmin_lab.adversary.campaign import read, run
     from altmin_lab.adversary.kinds import FAMILIES
-    from altmin_lab.adversary.tally import tally
+    from altmin_lab.adversary.page import claims, said, write_page
+    from altmin_lab.adversary.rounds import judged_rounds, keep
 
-    chosen = tuple(family or FAMILIES)
-    left = run(out, chosen, seed, per_kind, held_out=held_out, seconds=seconds)
-    for each in chosen:
-        print(tally(read(out), each))
-    print(f"{left} problem(s) left to run")
+    judged = judged_rounds()[-1] if seed is None else None
+    wanted = judged.per_kind if judged else dict.fromkeys(FAMILIES, per_kind)
+    path = out / f"{judged.name if judged else f'tuning-{seed}'}.jsonl"
+    left = 0
+    for each in [name for name in wanted if not family or name in family]:
+        number = judged.seed if judged else seed
+        left += run(path, (each,), number or 0, wanted[each], held_out=judged is not None, seconds=seconds)
+    print(claims(read(path)), said(read(path)), f"{left} problem(s) left to run", sep="\n\n")
+    if judged:
+        keep(judged, read(path))
+        write_page()
+    raise typer.Exit(2 if left else 0)
 
 
 @app.command()

@@ -108,12 +108,13 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         evidence = self._looked(sample(source, _LOOK_ROWS)[0], source.n_rows)
-        if full:
+        if full and evidence.atoms is not None and evidence.atoms.noise > 0:  # exact zeros need no refits
             evidence = self._compared(evidence, source)
         return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
 
     def _looked(self, X: NDArray[Any], n_samples: int) -> AtomsEvidence:
         """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
+        sizes = np.sqrt(row_norms2(self._centred(X))) if self._is_levelled() else None
         X = self._as_fitted(X)
         scale = power_of_two(float(np.abs(X).max(initial=0.0)) or 1.0)  # squares of X may be no numbers
         X, thresholds = X / scale, self.thresholds_ / scale
@@ -132,7 +133,7 @@ class DictionaryEstimator(ComponentsEstimator):
             n_samples=n_samples,
             residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
         )
-        return AtomsEvidence(fit, atom_facts(X, self.components_, float(np.finfo(dtype).eps)))
+        return AtomsEvidence(fit, atom_facts(X, self.components_, float(np.finfo(dtype).eps), sizes))
 
     def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""

@@ -23,17 +23,12 @@ from altmin.estimators.nonnegative.missing import check_holes, with_holes
 from altmin.estimators.nonnegative.polish import polished
 from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
+from altmin.guarantees.cone_rest import code_noise, negative_excess, room, start_quality, structure_left
+from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
+from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.missing import holes_of
-from altmin.guarantees.nonnegative import (
-    NONNEGATIVE,
-    ConeEvidence,
-    negative_excess,
-    room,
-    shape,
-    start_quality,
-    structure_left,
-)
+from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2
@@ -280,18 +275,33 @@ class AND(ComponentsEstimator):
         fits = on_halves(lambda half: refit(algorithm, half), source)
         apart = worst_sines(fits, self.components_)
         starts = [refit(other, source, seed=seed) for seed in (1, 2)]
-        excess = None
+        excess = blur = None
         if self.missing == "raise":
-            outside = rest - np.minimum(codes, 0.0) @ self.components_
-            excess = negative_excess(outside, codes, self.components_)
+            rest = rest - np.minimum(codes, 0.0) @ self.components_  # outside of the span
+            blur = code_noise(rest, self.components_)
+        if blur is not None:
+            claimed = float(apart.max()) if apart.max() <= 0.05 else 0.0  # of fits that disagree nothing is
+            excess = negative_excess(codes, blur, claimed)
+        sample = codes @ self.components_ + rest
         return replace(
             evidence,
             halves=apart,
             restarts=worst_sines(starts, self.components_),
-            at_noise=shape(codes, self.components_, level=2 * float(apart.max())),
-            structured=structure_left(rest),
+            at_noise=shape(codes, self.components_, level=2 * float(apart.max()), blur=blur),
+            structured=structure_left(rest / self._spread(codes)),
             excess=excess,
+            room=room(self.components_, apart),
+            counts=getattr(self, "noise_", "gaussian") == "poisson",
+            curved=curved(sample, codes),
+            cut=cut_share(sample),
         )
+
+    def _spread(self, codes: np.ndarray) -> np.ndarray:
+        """Standard deviation of each entry's noise, up to a factor: that of counts grows with them."""
+        if getattr(self, "noise_", "gaussian") != "poisson":
+            return np.ones((1, 1))
+        fitted = np.maximum(codes, 0.0) @ np.maximum(self.components_, 0.0)
+        return np.asarray(np.sqrt(np.maximum(fitted, 0.1 * fitted.mean())))
 
     def _report(self, state: AndState, order: np.ndarray) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0

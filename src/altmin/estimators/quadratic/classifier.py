@@ -23,8 +23,9 @@ from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
+from altmin.guarantees.classifier import CLASSIFIER, ClassifierEvidence
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import CLASSIFIER, SWEPT, ClassifierEvidence
+from altmin.guarantees.machine import SWEPT
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 

@@ -23,9 +23,10 @@ from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import COMPLETION, SWEPT, SensingEvidence
+from altmin.guarantees.machine import SWEPT
 from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
+from altmin.guarantees.sensing import COMPLETION, SensingEvidence
 
 _FILLED = 0.25  # share of entries up to which features are taken for ids, genres and the like
 _LEAST_CLICKS, _MOST_ITEMS = 3, 8000  # of columns that have a model

@@ -21,9 +21,9 @@ from altmin.estimators.quadratic.report import mean_square_left
 from altmin.estimators.quadratic.shared import fresh_ratio, regression_target
 from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
-from altmin.guarantees.quadratic import PHASE, SensingEvidence
 from altmin.guarantees.refits import on_halves
 from altmin.guarantees.report import GuaranteeReport
+from altmin.guarantees.sensing import PHASE, SensingEvidence
 from altmin.kernels.diffraction import CodedDiffraction
 
 

@@ -26,8 +26,8 @@ from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, read
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
+from altmin.guarantees.machine import SWEPT
 from altmin.guarantees.machine_rows import column_units, difference, n_parameters
-from altmin.guarantees.quadratic import SWEPT
 from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
 

@@ -14,6 +14,7 @@ from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.guarantees.contract import judge
+from altmin.guarantees.machine import MACHINE, MachineEvidence
 from altmin.guarantees.machine_rows import (
     MAX_PARAMETERS,
     column_units,
@@ -21,7 +22,7 @@ from altmin.guarantees.machine_rows import (
     n_parameters,
     rows_to_look_at,
 )
-from altmin.guarantees.quadratic import MACHINE, MachineEvidence, prequential_ratio
+from altmin.guarantees.quadratic_rules import prequential_ratio
 from altmin.guarantees.refits import count_distinct, sample
 from altmin.guarantees.report import GuaranteeReport
 
@@ -62,7 +63,7 @@ def report(
         n_rows = source.n_rows
         fresh = 0 if algorithm.batch_size == 0 else int(np.ceil(n_rows / algorithm.batch_size))
         if n_parameters(d, 1) <= MAX_PARAMETERS:
-            wanted = rows_to_look_at(n_parameters(d, min(algorithm.rank, d)))
+            wanted = rows_to_look_at(n_parameters(d, min(algorithm.rank, d)), halves is not None)
             X, _, y = sample(source, wanted)
             unit = column_units(X)
             if algorithm.raw:

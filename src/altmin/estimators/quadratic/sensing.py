@@ -23,9 +23,9 @@ from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import rows_to_look_at
 from altmin.guarantees.measurements import MAX_PARAMETERS, look, n_parameters
-from altmin.guarantees.quadratic import SENSING, SensingEvidence
 from altmin.guarantees.refits import count_distinct, on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
+from altmin.guarantees.sensing import SENSING, SensingEvidence
 
 
 class RankOneSensing(RegressorMixin, Estimator):
@@ -158,7 +158,7 @@ class RankOneSensing(RegressorMixin, Estimator):
             source = source.require_replayable("the report")
             facts = {**facts, "n_rows": float(source.n_rows)}
             if parameters <= MAX_PARAMETERS:
-                U, V, y = self._sample(source)
+                U, V, y = self._sample(source, halves is not None)
                 given = (self.left_factors_, self.values_, self.right_factors_)
                 evidence = look(*given, y, U, V if second else None, count_distinct(source))
         found = SensingEvidence(
@@ -166,10 +166,10 @@ class RankOneSensing(RegressorMixin, Estimator):
         )
         return judge(SENSING, found, effort="cheap" if halves is None else "full")
 
-    def _sample(self, source: Source) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    def _sample(self, source: Source, full: bool = False) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         """Some measurements, dense: designs (the same twice for the symmetric case) and y."""
         d, second = self.n_features_in_, self.n_second_features_
-        wanted = rows_to_look_at(n_parameters(min(self.rank, d), d, second))
+        wanted = rows_to_look_at(n_parameters(min(self.rank, d), d, second), full)
         U, V, y = sample(source, wanted)
         return U, U if V is None else V, y
 

@@ -15,7 +15,7 @@ from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.engine.dask_source import is_dask
 from altmin.engine.sources import is_block_list
-from altmin.guarantees.quadratic import prequential_ratio
+from altmin.guarantees.quadratic_rules import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
 _LEAST_ROWS = 4096

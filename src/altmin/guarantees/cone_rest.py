@@ -1,0 +1,123 @@
+"""What components and residuals say about a fitted cone: could it be larger, is the rest noise?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog
+
+_ROOM_FEATURES = 2000
+_CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
+
+
+def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
+    """How far beyond each facet the cone can grow while its corners stay non-negative.
+
+    With B the components scaled to sum 1, room_i is the largest -z_i of any z with z B >= 0 and sum z = 1:
+    0 where features that only component i lacks forbid any growth. Features are thinned out to those that
+    bind most, which can only make the room larger.
+
+    Parameters
+    ----------
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    error : float or ndarray of shape (n_components,)
+        Their relative error: an entry may be larger than it was found by its share of that.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Infinite where the components have negative entries.
+    """
+    k = len(components)
+    totals = np.abs(components).sum(axis=1)
+    if not totals.all() or np.maximum(-components, 0).sum() > 0.02 * totals.sum():
+        return np.full(k, np.inf)
+    spread = np.linalg.norm(components, axis=1) * error / np.sqrt(components.shape[1])
+    B = (np.maximum(components, 0.0) + np.reshape(spread, (-1, 1))) / totals[:, None]
+    if k == 1:
+        return np.zeros(1)
+    B = B[:, B.max(axis=0) > 0]
+    B = B / B.max(axis=0)
+    B = B[:, np.argsort(B.min(axis=0), kind="stable")[:_ROOM_FEATURES]]
+    found = np.full(k, np.inf)
+    for i in range(k):
+        wanted = np.zeros(k)
+        wanted[i] = 1.0
+        done = linprog(
+            wanted, A_ub=-B.T, b_ub=np.zeros(B.shape[1]), A_eq=np.ones((1, k)), b_eq=[1.0], bounds=(-10, None)
+        )
+        if done.status == 0:
+            found[i] = max(-float(done.fun), 0.0)
+    return found
+
+
+def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
+    """Largest singular value of a residual over its median for random signs of its entries.
+
+    Signs keep the size of each entry, so that noise may depend on sample and feature, as that of counts does.
+    """
+    rng = np.random.default_rng(seed)
+
+    def largest(R: NDArray[Any]) -> float:
+        small = R @ R.T if R.shape[0] < R.shape[1] else R.T @ R
+        return float(np.sqrt(np.linalg.eigvalsh(small)[-1]))
+
+    flipped = float(np.median([largest(rest * rng.choice([-1.0, 1.0], rest.shape)) for _ in range(3)]))
+    return largest(rest) / max(flipped, 1e-300)
+
+
+def code_noise(rest: NDArray[Any], components: NDArray[Any]) -> NDArray[Any] | None:
+    """Standard deviation of each decoded weight, by the noise of each feature outside the span.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        Samples minus what all decoded weights, negative ones included, explain.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+
+    Returns
+    -------
+    ndarray of shape (n_components,) or None
+        None where nothing lies outside the span.
+    """
+    W, D = rest.shape[1], len(components)
+    if W <= D or not rest.any():
+        return None
+    noise = np.mean(rest**2, axis=0) * W / (W - D)  # of each feature: that of counts differs
+    return np.asarray(np.sqrt(np.square(np.linalg.pinv(components)).T @ noise))
+
+
+def negative_excess(codes: NDArray[Any], noise: NDArray[Any], error: float) -> float:
+    """Worst size of negative codes beyond noise, over that noise or what the claimed error explains.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Decoded weights, negative ones included.
+    noise : ndarray of shape (n_components,)
+        Standard deviation of each of them.
+    error : float
+        Error of the components that is claimed.
+    """
+    below = np.minimum(codes, 0.0)
+    size = np.sqrt(np.sum(below**2, axis=0) / np.maximum(np.sum(codes < 0, axis=0), 1))
+    excess = np.sqrt(np.maximum(size**2 - noise**2, 0.0))
+    unit = np.maximum(np.quantile(codes, 0.999, axis=0), 1e-300)
+    return float(np.max(excess / np.maximum(1.1 * noise, max(_CUT, error) * unit)))
+
+
+def start_quality(init: Any, A: NDArray[Any]) -> tuple[float, float]:
+    """The l and rho of Definitions 2 and 4 for a start, the fit standing in for the truth."""
+    norms = np.linalg.norm(A, axis=1)
+    A = np.asarray(A / np.where(norms > 0, norms, 1.0)[:, None], dtype=np.float64)
+    start = np.asarray(init, dtype=np.float64)
+    start = start / np.linalg.norm(start, axis=1, keepdims=True)
+    mixing = start @ np.linalg.pinv(A)
+    outside = float(np.linalg.norm(start - mixing @ A, 2))
+    own = np.diag(mixing)
+    mixing = mixing / np.where(own != 0, own, 1.0)[:, None]
+    return float(np.linalg.norm(mixing - np.diag(np.diag(mixing)), 2)), outside

@@ -1,0 +1,214 @@
+"""Is what a quadratic leaves over noise? Residuals held against many further functions of the features.
+
+The residual of a least-squares fit is at right angles to the Jacobian J, so its product with any further
+function of the features sees only what no parameter explains. What chance gives is known by flipping signs
+of the residual at random (and taking J out of it again): that keeps the size of each row's noise, so noise
+may depend on the row.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.io.records import record
+
+Array = NDArray[Any]
+_FLIPS = 20
+_FEW_FLIPS = 8
+_WAVES = 64  # random directions along which a wave is looked for
+_COST = 4e7  # multiplications that one family of functions may cost
+_STARTS = 4  # of the search for a direction
+_MOST_FEATURES = 64  # whose products with pairs of others are looked at
+
+
+@record
+class Misfit:
+    """What is left over, each against what chance leaves (1 is about the largest of 20 or 8 draws).
+
+    Parameters
+    ----------
+    shape : float
+        Largest correlation with a further function: powers, kinks, waves, functions of the fitted value.
+    pattern : float
+        All of these correlations together, in standard deviations of what chance gives.
+    rank : float
+        A quadratic that is left over.
+    product : float
+        A product of three features that is left over.
+    ridge : float
+        A cube of some direction that is left over: a jump, a saturation, a wave along it show there.
+    unseen : float
+        Size of a further term that would still pass for chance, in units of y.
+    """
+
+    shape: float
+    pattern: float
+    rank: float
+    product: float
+    ridge: float
+    unseen: float
+
+
+def misfit(
+    r: Array,
+    J: Array,
+    designs: tuple[Array, ...],
+    across: Array,
+    fitted: Array,
+    further: Array | None = None,
+    seed: int = 0,
+) -> Misfit:
+    """Hold a residual against further functions of the features.
+
+    Parameters
+    ----------
+    r : ndarray of shape (n_samples,)
+        Residual of least squares; no copies among the rows.
+    J : ndarray of shape (n_samples, n_parameters)
+        Jacobian.
+    designs : tuple of one or two ndarrays of shape (n_samples, n_features)
+        Scaled features; two of them where left and right ones differ.
+    across : ndarray of shape (n_samples, n_directions)
+        Standardised directions: those of the model first, then the features.
+    fitted : ndarray of shape (n_samples,)
+        Fitted values.
+    further : ndarray of shape (n_samples, n_terms), optional
+        More functions that this model lacks.
+    seed : int
+        Of flips and waves.
+
+    Returns
+    -------
+    Misfit
+        NaN where nothing is left over.
+    """
+    if not r.any():
+        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0)
+    rng = np.random.default_rng([seed, 5])
+    further = np.empty((len(r), 0)) if further is None else further
+    columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
+    rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
+    terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
+    inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
+    shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
+    designs = tuple(part[rows] for part in designs)
+    white = tuple(_whitened(part) for part in designs)
+    some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
+                                     * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
+    few = _flipped(r[rows], J[rows], inverse, rng)
+    thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
+    return Misfit(
+        shape,
+        pattern,
+        _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
+        _over_chance(list(thirds[:, 0])),
+        _over_chance(list(thirds[:, 1])),
+        6 * float(np.std(r)) / np.sqrt(len(rows)),
+    )
+
+
+def shapes(u: Array) -> Array:
+    """Cubic, fourth-power, absolute and saturating functions of (standardised) directions."""
+    u = np.clip(u, -5, 5)
+    return np.hstack([u * u * u, u * u * u * u, np.abs(u), np.tanh(u)])
+
+
+def waves(u: Array, rng: np.random.Generator) -> Array:
+    """Sines and cosines along random mixtures of few directions, of speeds from .5 to 4."""
+    k = u.shape[1]
+    mix = rng.standard_normal((k, _WAVES)) * (rng.random((k, _WAVES)) < np.minimum(2.0 / k, 1.0))
+    mix[rng.integers(k, size=_WAVES), np.arange(_WAVES)] += 1.0
+    mix *= np.exp(rng.uniform(np.log(0.5), np.log(4.0), _WAVES)) / np.linalg.norm(mix, axis=0)
+    phase = u @ mix
+    return np.hstack([np.sin(phase), np.cos(phase)])
+
+
+def bends(fitted: Array) -> Array:
+    """Functions of the fitted value: powers, and kinks at some of its quantiles."""
+    f = (fitted - fitted.mean()) / max(float(np.std(fitted)), 1e-300)
+    kinks = [
+        np.maximum(f - level, 0.0) for level in np.quantile(f, [0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98])
+    ]
+    f = np.clip(f, -5, 5)
+    return np.column_stack([f**2, f**3, *kinks])
+
+
+def first_of_copies(S: Array) -> NDArray[np.intp]:
+    """Numbers of rows that aren't near copies of earlier ones; the target is one of the columns."""
+    probe = np.random.default_rng(0).standard_normal((S.shape[1], 2)) / np.sqrt(S.shape[1])
+    along = S @ probe
+    cells = np.round(along / np.maximum(along.std(axis=0), 1e-300) * 1e4)
+    return np.sort(np.unique(cells @ np.array([1.0, np.sqrt(2.0)]), return_index=True)[1])
+
+
+def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Array:
+    """The residual, and copies of it with random signs, without J; of unit size."""
+    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FEW_FLIPS, len(r)))])
+    drawn = drawn - ((drawn @ J) @ inverse) @ J.T
+    return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-300))
+
+
+def _correlated(
+    r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Largest |t| over the largest of the flips; the sum of their squares in deviations of the flips'."""
+    terms = terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)
+    new = terms - J @ (inverse @ (J.T @ terms))
+    new = new[:, np.mean(new**2, axis=0) > 1e-8]  # the others are functions that the model has already
+    if not new.shape[1]:
+        return np.nan, np.nan
+    size = np.sqrt((r**2) @ new**2)  # of the sum of r times the function, whatever the noise of each row
+    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FLIPS, len(r)))])
+    t = (drawn @ new) / np.maximum(size, 1e-300)
+    total = np.sum(np.minimum(t**2, 50.0), axis=1)
+    return (
+        _over_chance(list(np.abs(t).max(axis=1))),
+        float((total[0] - total[1:].mean()) / max(float(total[1:].std()), 1e-300)),
+    )
+
+
+def _over_chance(values: list[float]) -> float:
+    """The first value over the largest of the others."""
+    return float(values[0] / max(*values[1:], 1e-300))
+
+
+def _whitened(X: Array) -> Array:
+    """Columns of mean 0, uncorrelated, clipped at five standard deviations."""
+    X = X - X.mean(axis=0)
+    values, vectors = np.linalg.eigh(X.T @ X / len(X))
+    known = values > 1e-10 * max(float(values[-1]), 1e-300)
+    return np.clip(X @ (vectors[:, known] / np.sqrt(values[known])) @ vectors[:, known].T, -5, 5)
+
+
+def _norm(left: Array, r: Array, right: Array) -> float:
+    return float(np.linalg.norm(left.T @ (r[:, None] * right), 2))
+
+
+def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
+    """Largest sum of r times a product of three features, and of r times a cube of any direction.
+
+    The second is found by a power iteration on the third moments, from their largest slice.
+    """
+    every = np.hstack(designs)
+    d = min(every.shape[1], _MOST_FEATURES)
+    slices = np.stack([designs[0].T @ ((r * every[:, j])[:, None] * designs[-1]) for j in range(d)])
+    norms = np.linalg.norm(slices, 2, axis=(1, 2))
+    if len(designs) == 2 or d < every.shape[1]:
+        return float(norms.max()), 0.0
+    best = 0.0
+    for j in np.argsort(-norms)[:_STARTS]:
+        values, vectors = np.linalg.eigh(slices[j])
+        v = vectors[:, np.abs(values).argmax()]
+        for _ in range(15):
+            w = slices @ v @ v
+            v = w / max(float(np.linalg.norm(w)), 1e-300)
+        best = max(best, abs(float(slices @ v @ v @ v)))
+    return float(norms.max()), best
+
+
+def _evenly(n: int, most: float) -> NDArray[np.intp]:
+    """At most so many row numbers, but a thousand, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, max(int(most), 1000))).astype(np.intp))

@@ -1,0 +1,167 @@
+"""Rules that machines and sensing share: do rows fix the parameters, and is what they leave over noise?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from altmin.guarantees.contract import Rule, Test, whole
+from altmin.guarantees.machine_rows import RowEvidence
+from altmin.guarantees.measurements import Measured
+
+_EXACT = 1e-6  # relative residual below which nothing is left to test
+EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
+_MOST_ERROR = 0.075
+_IDENTIFIED = ("identifiable", "distinct", "error")
+_NOISE = (
+    "no_further_shape",
+    "no_further_pattern",
+    "no_further_product",
+    "no_further_direction",
+    "no_further_rank",
+    "sharp",
+    "still",
+)
+_UNTESTED = (
+    "no_noise_in_features",
+    "even_noise",
+    "exact_features",
+    "no_hidden_cause",
+)  # what 'exogenous' declares
+_EXOGENOUS = "Nothing that was left out moves the features and the target together"
+ADVICE = {
+    "identifiable": "collinear or low-rank features leave directions that no row can tell apart: drop some",
+    "distinct": "more distinct rows: with few, a model of this rank fits noise as well",
+    "error": "more rows, or less noise",
+    "no_further_shape": "y isn't quadratic in these features: add terms or features, or transform y",
+    "no_further_pattern": "y isn't quadratic in these features: add terms or features, or transform y",
+    "no_further_product": "y holds products of three features: add them as columns",
+    "no_further_direction": "y isn't quadratic in these features: add terms or features, or transform y",
+    "no_further_rank": "a larger rank",
+    "sharp": "more rows: a term that isn't quadratic could hide in the noise",
+    "no_noise_in_features": "the features carry noise, so coefficients are shrunk: measure them better",
+    "columns": "drop constant or redundant columns: they have no coefficient of their own",
+    "enough": "more measurements: with few, other answers fit them as well",
+    "loss": "something is left over: noise, too low a rank, or a wrong answer",
+    "seen_again": "call guarantee(X, y) with rows that can be read again",
+    "rows_per_parameter": "more rows: with few, a boundary of this rank separates noise as well",
+    "classes_differ": "the labels hardly depend on the features",
+    "halves": "fits on halves disagree: more rows",
+    "still": "early and late rows disagree: fit them apart",
+    "even_noise": "noise depends on the features: if they are exact, declare guarantee(X, y, "
+    "assume='exogenous')",
+    "exact_features": "noise in a feature can't be excluded: if there is none, declare guarantee(X, y, "
+    "assume='exogenous')",
+    "no_hidden_cause": "a hidden cause can't be excluded at this noise: if there is none, declare "
+    "guarantee(X, y, assume='exogenous')",
+}
+
+
+def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | None) -> tuple[float, float]:
+    """Estimated error, and what it stays below in nine of ten cases: noise, and the way to least squares."""
+    scale = np.sqrt(e.n_sample / max(n_rows, 1)) * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
+    noise = e.noise_error * scale
+    if halves is not None and _noisy(e):  # without noise fewer rows prove nothing that all don't
+        noise = max(noise, 0.5 * halves)
+    return float(np.hypot(noise, e.step)), float(1.3 * noise + e.step)
+
+
+def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]:
+    """Whether the rows fix the parameters, and whether what they leave over is noise."""
+    tests = [
+        whole("rows tell all coefficients apart", "smallest / largest effect", e.conditioning, at_least=0.01,
+              id="identifiable",
+              meaning="Features that go together, or few rows, leave coefficients that can't be told apart."),
+        whole(f"distinct {found} a parameter", "rows / coefficient", e.distinct / e.parameters,
+              at_least=1.5 if e.left <= _EXACT else 3.0, id="distinct",
+              meaning="With fewer, a model of this rank fits noise as well."),
+        whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
+              at_most=_MOST_ERROR, id="error",
+              meaning="Relative error that noise leaves in the coefficients; more rows make it smaller."),
+    ]  # fmt: skip
+    return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
+
+
+def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
+    machine = found == "rows"
+    where = "features" if machine else "designs"
+    return [
+        whole("no further shape", "largest / chance", e.misfit.shape, at_most=1.2, id="no_further_shape",
+              otherwise="contradicted",
+              meaning="The residuals follow a curve, a kink or a wave of the features."),
+        whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=5.0, id="no_further_pattern",
+              otherwise="contradicted",
+              meaning="Many further functions of the features explain a little of the residuals each."),
+        whole("no product of three", "largest / chance", e.misfit.product, at_most=1.45,
+              id="no_further_product", otherwise="contradicted",
+              meaning=f"Products of three {where} are left in the residuals."),
+        whole("no further direction", "largest / chance", e.misfit.ridge, at_most=1.45,
+              id="no_further_direction", otherwise="contradicted",
+              meaning=f"Residuals bend along some direction of the {where}: a jump, a saturation, a wave."),
+        whole("no further quadratic" if machine else "no further rank",
+              "largest / chance", e.misfit.rank, at_most=1.5,
+              id="no_further_rank", otherwise="contradicted",
+              meaning="Nothing is missing: with too low a rank a quadratic is left over."),
+        whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
+              id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
+        whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=5.0,
+              id="no_noise_in_features", otherwise="contradicted",
+              meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),
+        whole("early and late rows agree", "drift", e.drift, at_most=1.0, id="still",
+              otherwise="contradicted",
+              meaning="Difference of the models of early and late rows, over what noise explains."),
+        whole(f"noise doesn't depend on the {where}", "r^2 of x x'", e.white, at_most=1.5, id="even_noise",
+              otherwise="plausible",
+              meaning=f"The noise varies with the {where}: they may have been measured with error."),
+        whole(f"noise in the {where} would be seen", "attenuation", e.attenuation, at_most=0.05,
+              id="exact_features", otherwise="plausible",
+              meaning=f"Share of the model that noise in one of the {where} may hide without a trace."),
+        whole("a hidden cause would have to be strong", "robustness", e.robustness, at_least=0.05,
+              id="no_hidden_cause", otherwise="plausible",
+              meaning="Share of the noise that a hidden cause needs to move the model by a tenth."),
+    ]  # fmt: skip
+
+
+def row_rule(e: RowEvidence | Measured, exogenous: bool, *needs: str) -> Rule:
+    """Parameters must be fixed; with noise, the rest must look like it."""
+    if not _noisy(e):
+        return Rule("exact", (*_IDENTIFIED, *needs))
+    return Rule("noisy", (*_IDENTIFIED, *_NOISE, *(() if exogenous else _UNTESTED), *needs))
+
+
+def _noisy(e: RowEvidence | Measured) -> bool:
+    return e.left > max(_EXACT, 4 * e.step**2)
+
+
+def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str, ...]:
+    """What data can't decide, in sentences; without noise there is nothing that a hidden cause could be."""
+    if exogenous:
+        return (f"{_EXOGENOUS}, and features are exact (declared).",)
+    return (f"{_EXOGENOUS}.",) if rows is None or _noisy(rows) else ()
+
+
+def stream_tests(ratio: float, loss: float) -> list[Test]:
+    """What may be said of rows that are gone."""
+    return [
+        whole("rows seen again", "J", None, id="seen_again", otherwise="plausible",
+              meaning="Cannot be looked at: a one-way stream, or too many parameters for the Jacobian."),
+        whole("the error fell on fresh rows, or is gone", "fall", 0.0 if loss <= EXACT_LOSS else ratio,
+              at_most=0.75, id="falling",
+              meaning="Each batch of new rows removes a constant share of the error."),
+    ]  # fmt: skip
+
+
+def halves_test(apart: float, bound: float) -> Test:
+    """Agreement of fits on halves."""
+    return whole(
+        "halves agree", "halves", apart, at_most=bound, id="halves",
+        meaning="Largest relative difference of fits on halves of the rows from the fit.",
+    )  # fmt: skip
+
+
+def prequential_ratio(losses: list[float], fresh: int) -> float:
+    """Median fall of the error from one fresh batch to the next, before the floor was reached."""
+    rho = np.maximum(np.asarray(losses[:fresh], dtype=np.float64), 1e-300)
+    rho = rho[: int(np.argmin(rho)) + 1] if len(rho) else rho
+    if len(rho) < 3:
+        return float("nan")
+    return float(np.median(np.sqrt(rho[1:] / rho[:-1])))

@@ -1,0 +1,71 @@
+"""Tests of residuals see a further law, and don't see one in noise, however uneven."""
+
+import numpy as np
+import pytest
+
+from altmin.guarantees.curvature import curved, cut_share
+from altmin.guarantees.machine_rows import jacobian
+from altmin.guarantees.misfit import first_of_copies, misfit
+
+LAWS = {
+    "cubic": lambda X: X[:, 0] ** 3,
+    "kink": lambda X: np.abs(X[:, 1]),
+    "wave": lambda X: np.sin(2 * X[:, 0]),
+    "three": lambda X: X[:, 0] * X[:, 1] * X[:, 2],
+    "jump": lambda X: 3.0 * (X @ np.ones(6) / np.sqrt(6) > 0.5),
+    "square": lambda X: X[:, 2] * X[:, 3],
+}
+
+
+def left_over(law, seed, uneven=False):
+    """Residual of least squares of a quadratic of rank 1 with a further term, in six features."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((1500, 6))
+    J = jacobian(X, np.eye(6)[:1])
+    noise = rng.standard_normal(1500) * (np.abs(X[:, 0]) if uneven else 1.0)
+    y = X[:, 0] ** 2 + 0.5 * X[:, 1] + 0.1 * noise + (0.0 if law is None else 0.1 * LAWS[law](X))
+    fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
+    return misfit(y - fitted, J, (X,), X, fitted)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_further_term_as_large_as_the_noise_is_seen(law):
+    found = left_over(law, 1)
+    third = max(found.product, found.ridge)
+    assert max(found.shape / 1.2, found.pattern / 5, third / 1.45, found.rank / 1.5) > 1
+
+
+@pytest.mark.parametrize("uneven", [False, True])
+def test_noise_is_taken_for_noise(uneven):
+    found = [left_over(None, seed, uneven) for seed in range(8)]
+    assert max(one.shape for one in found) <= 1.2
+    assert max(one.pattern for one in found) <= 5
+    assert max(max(one.product, one.ridge) for one in found) <= 1.45
+    assert max(one.rank for one in found) <= 1.5
+
+
+def test_nothing_left_over_is_no_evidence():
+    found = misfit(np.zeros(50), np.ones((50, 1)), (np.ones((50, 2)),), np.ones((50, 2)), np.zeros(50))
+    assert np.isnan(found.shape) and found.unseen == 0
+
+
+def test_copies_are_found_and_other_rows_kept():
+    X = np.random.default_rng(0).standard_normal((40, 3))
+    np.testing.assert_array_equal(first_of_copies(np.vstack([X, X, X])), np.arange(40))
+
+
+@pytest.mark.parametrize("distort", [np.tanh, lambda X: X + 0.1 * X**2])
+def test_distorted_sums_are_curved(distort):
+    rng = np.random.default_rng(2)
+    codes = rng.standard_normal((800, 4)) * (rng.random((800, 4)) < 0.3)
+    X = codes @ rng.standard_normal((4, 6))
+    noisy = X + 0.05 * rng.standard_normal(X.shape) * rng.exponential(size=(800, 1))
+    assert curved(noisy, codes) <= 4
+    assert curved(distort(noisy), codes) > 4
+
+
+def test_values_that_were_cut_pile_up_and_counts_do_not():
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(rng.gamma(0.5, 10.0, (300, 20))).astype(float)
+    assert cut_share(counts) == cut_share(rng.poisson(0.3, (300, 20))) == 0
+    assert cut_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
