@@ -129,16 +129,20 @@ def test_weights_belong_to_the_data(tmp_path):
         model.fit(TOPICS, sample_weight=weight)
 
 
+def digest(parts, start=0):
+    return digest_rows(parts, start)[0]
+
+
 @pytest.mark.parametrize("kind", ["f8", "f4", "i2", "U3"])
 def test_a_digest_is_that_of_the_rows_however_they_are_cut(kind):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 99, (500, 7)).astype(kind)
-    whole = digest_rows((X, X[:, 0], None), 3)
+    whole = digest((X, X[:, 0], None), 3)
     cuts = [0, 1, 200, 499, 500]
-    parts = [digest_rows((X[a:b], X[a:b, 0], None), 3 + a) for a, b in itertools.pairwise(cuts)]
+    parts = [digest((X[a:b], X[a:b, 0], None), 3 + a) for a, b in itertools.pairwise(cuts)]
     np.testing.assert_array_equal(sum(parts), whole)
-    assert digest_rows((X, X[:, 0], None), 4) != whole  # other places
-    assert digest_rows((X, None, X[:, 0]), 3) != whole  # another role
+    assert digest((X, X[:, 0], None), 4) != whole  # other places
+    assert digest((X, None, X[:, 0]), 3) != whole  # another role
 
 
 def test_signs_that_change_together_change_the_digest():
@@ -146,11 +150,36 @@ def test_signs_that_change_together_change_the_digest():
     X = np.random.default_rng(2).standard_normal((4, 6))
     flipped = X.copy()
     flipped[1, [2, 4]] *= -1
-    assert digest_rows((X,), 0) != digest_rows((flipped,), 0)
+    assert digest((X,)) != digest((flipped,))
     halves = X.astype(np.float32)
     other = halves.copy()
     other[1, [0, 1, 4]] *= -1
-    assert digest_rows((halves,), 0) != digest_rows((other,), 0)
+    assert digest((halves,)) != digest((other,))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_every_entry_of_a_row_counts_in_its_digest(layout, dtype):
+    X = np.round(np.random.default_rng(3).random((5, 9)), 1).astype(dtype)
+    seen = {int(digest((layout(X),))[0])}
+    for place in np.ndindex(X.shape):
+        changed = X.copy()
+        changed[place] += 0.5
+        seen.add(int(digest((layout(changed),))[0]))
+        changed[place] = X[place]
+        changed[place[0]] = np.roll(changed[place[0]], 1 + place[1] % 8)
+        seen.add(int(digest((layout(changed),))[0]))
+    assert len(seen) == 1 + X.size + 5 * 8  # each value, and the eight turns of each row
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_read_that_takes_a_digest_finds_the_largest_magnitude(layout):
+    X = np.random.default_rng(4).standard_normal((50, 7))
+    for value in (-9.0, 1e-300, np.inf, -np.inf, np.nan):
+        X[3, 4] = value
+        _, found = digest_rows((layout(X), X[:, 0].astype("f4")), 0)
+        np.testing.assert_equal(found[0], np.abs(X).max())
+        assert found[1] == np.float32(np.abs(X[:, 0]).max())
 
 
 def _fit_there(folder, ready, sender):

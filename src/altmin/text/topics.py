@@ -15,7 +15,7 @@ from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
-from altmin.engine.checks import check_finite, check_smallest, largest_values
+from altmin.engine.checks import check_smallest, check_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
@@ -159,8 +159,7 @@ class TopicModel(AND):
         source = super()._open(X, y, sample_weight, **options).require_replayable("weighting words")
         table = source.read(0, source.n_rows)
         rows = Block(0, 0, table.X)
-        check_finite(rows)
-        check_smallest(largest_values(rows, self._power), source.dtype, self._power)
+        check_smallest(check_values(rows, self._power), source.dtype, self._power)
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))
