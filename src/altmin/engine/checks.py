@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block
+from altmin.io.container import OneLineError
 from altmin.io.sparse_structure import check_structure
 
 # Magnitudes, by the size of a float: many squares can be added without leaving the range of normal numbers.
@@ -30,7 +31,7 @@ def working_range(dtype: np.dtype[Any], power: int) -> tuple[float, float]:
     return low ** (2 / power), high ** (2 / power)
 
 
-class SourceError(ValueError):
+class SourceError(OneLineError):
     """The data cannot be read as asked; the message says which rows and why."""
 
 

@@ -161,6 +161,10 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
 
+    def _folder_for(self, problem: str) -> Path | None:
+        """A checkpoint folder of its own for another problem that the fit leads to: a folder serves one."""
+        return None if self.checkpoint is None else Path(self.checkpoint) / problem
+
     def _seed(self) -> int | None:
         """The seed that ``random_state`` stands for; None: the engine draws one."""
         if self.random_state is None:

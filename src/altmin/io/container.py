@@ -30,11 +30,18 @@ _KINDS = "biufcSU"  # numbers, truth values and strings; no objects, no records 
 # What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
 DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError,
-    SyntaxError, TypeError, ValueError, struct.error, zlib.error,
+    SyntaxError, TypeError, ValueError, struct.error, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
-class ContainerError(ValueError):
+class OneLineError(ValueError):
+    """An error whose message is one line, whatever it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class ContainerError(OneLineError):
     """A file that is not a sound altmin container; the message says what is wrong with it."""
 
 

@@ -112,7 +112,9 @@ class TopicModel(AND):
         counts = source.read(0, source.n_rows).X
         # Shares of the topics in a document give the words of each topic; both are then fitted to the counts.
         shares = _shares(self.transform(X))
-        fit = self._run(Nmf(transpose_times(shares, counts), "counts"), source, max_iter=_UPDATES, tol=1e-5)
+        words = Nmf(transpose_times(shares, counts), "counts")
+        # Without a checkpoint of its own: one of the fit leads here again.
+        fit = self._run(words, source, max_iter=_UPDATES, tol=1e-5, checkpoint=None)
         self.topic_word_ = fit.state.A.astype(self.components_.dtype)
         codes = update_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
         self.doc_topic_ = _shares(codes).astype(self.components_.dtype)

@@ -222,7 +222,7 @@ class AND(ComponentsEstimator):
         found = self._run(how, source, **changes)
         if how.counts and self.noise == "auto" and overdispersed(found):
             how = replace(how, counts=False)
-            found = self._run(how, source, **changes)
+            found = self._run(how, source, **{"checkpoint": self._folder_for("no counts"), **changes})
         if how.counts and isinstance(source, Source):
             found, why = finish_counts(self, how, source, found, **changes)
         else:
