@@ -62,8 +62,8 @@ SHAPES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "complete dictionary 400,000 x 32": (
         lambda: altmin.CompleteDictionaryLearning(random_state=0), lambda: _coded(400_000, 32),
     ),
-    "orthogonal dictionary 50,000 x 500": (
-        lambda: altmin.OrthogonalDictionaryLearning(max_iter=10), lambda: _signs(50_000, 500),
+    "orthogonal dictionary 60,000 x 100": (
+        lambda: altmin.OrthogonalDictionaryLearning(max_iter=10), lambda: _signs(60_000, 100),
     ),
     "approximate dictionary 40,000 x 64": (
         lambda: altmin.ApproximateDictionaryLearning(100, n_nonzero_coefs=4, max_iter=3, random_state=0),

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -30,7 +31,8 @@ _KINDS = "biufcSU"  # numbers, truth values and strings; no objects, no records 
 # What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
 DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError,
-    SyntaxError, TypeError, ValueError, struct.error, zipfile.BadZipFile, zlib.error,
+    SyntaxError, TypeError, ValueError, struct.error, tokenize.TokenError,
+    zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 

@@ -49,7 +49,8 @@ def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
     """
     if y is None:
         delayed = isinstance(X, list | tuple) and is_dask(X)
-        brings = delayed or is_block_list(X) or not (hasattr(X, "shape") or isinstance(X, str | Path | list))
+        paired = is_block_list(X) and isinstance(X[0], tuple) and len(X[0]) > 1
+        brings = delayed or paired or not (hasattr(X, "shape") or isinstance(X, str | Path | list | tuple))
         if brings:
             return None
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
@@ -80,11 +81,12 @@ def is_sparse_table(source: Any) -> bool:
     if not isinstance(source, Source) or source.n_rows < 2:
         return False
     rows = np.unique(np.linspace(0, source.n_rows - 1, min(source.n_rows, 2000)).astype(np.intp))
-    X = sp.csr_array(source.take(rows).X)
-    filled = X.nnz / max(X.shape[0] * X.shape[1], 1)
+    X = source.take(rows).X
+    entries = X.nnz if sp.issparse(X) else np.count_nonzero(X)  # a full table as CSR would be thrice its size
+    filled = entries / max(X.shape[0] * X.shape[1], 1)
     if filled < _SPARSE or filled >= _BINARY_AND_SPARSE:
         return filled < _SPARSE
-    seen = look_map(None, None, Block(0, 0, X, np.zeros(len(rows))))
+    seen = look_map(None, None, Block(0, 0, sp.csr_array(X), np.zeros(len(rows))))
     n_fields = len(fields(seen["before"].value)) - 1
     return bool(seen["other"].value.mean() < 0.5 and n_fields <= X.shape[1] / 4)
 
