@@ -16,7 +16,6 @@ from typing import Any
 
 import dask
 import dask.array as da
-import numpy as np
 from distributed import Client
 from harness import Figure, promise
 

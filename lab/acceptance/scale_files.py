@@ -298,7 +298,9 @@ def _used(path: Path) -> str:
     model, X = altmin.load(path), np.random.default_rng(0).random((50, 8))
     width = getattr(model, "n_features_in_", 8)
     for act in ("transform", "predict", "partial_fit"):
-        rows = (X[:, :width], X[:, 0]) if act == "partial_fit" and hasattr(model, "predict") else (X[:, :width],)
+        rows = (
+            (X[:, :width], X[:, 0]) if act == "partial_fit" and hasattr(model, "predict") else (X[:, :width],)
+        )
         with contextlib.suppress(Exception):
             getattr(model, act)(*rows)
     return "unharmed"

@@ -149,6 +149,7 @@ X_FAULTS = {
     "long double": lambda X: X.astype(np.longdouble),
     "huge": lambda X: X * 1e300,
     "tiny": lambda X: X * 1e-300,
+    "one large value": lambda X: _with(1e100, X),
     "one huge value": lambda X: _with(1e300, X),
     "float32, huge": lambda X: (X * 1e37).astype(np.float32),
     "float32, tiny": lambda X: (X * 1e-37).astype(np.float32),

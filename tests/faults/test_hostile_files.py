@@ -182,7 +182,7 @@ def test_damage_that_reading_finds_is_told_of_the_file(tmp_path):
 
 def test_a_header_without_end_is_refused_in_one_line(tmp_path):
     (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + (60_000).to_bytes(2, "little") + b"(" * 60_000)
-    with pytest.raises(ValueError, match="not a readable .npy file") as caught:
+    with pytest.raises(ValueError, match=r"not a readable \.npy file") as caught:
         altmin.AND(2).fit(str(tmp_path / "x.npy"))
     assert "\n" not in str(caught.value)
 
@@ -196,7 +196,9 @@ def test_a_machine_that_cannot_be_used_is_not_loaded(change, tmp_path):
         model._model.factors[0, 0] = np.nan
     else:
         given = model.factors_
-        model.factors_ = {"no factors": given[:0], "narrow factors": given[:, :3], "complex": given + 1j}[change]
+        model.factors_ = {"no factors": given[:0], "narrow factors": given[:, :3], "complex": given + 1j}[
+            change
+        ]
     altmin.save(model, tmp_path / "m.altmin")
     with pytest.raises(ContainerError, match="holds no usable Fact"):
         altmin.load(tmp_path / "m.altmin")

@@ -128,6 +128,7 @@ class Source(AnySource):
             n_rows=self.n_rows,
             sparse=sp.issparse(first.X) or getattr(first.X, "sparse", False) is True,
             second_features=0 if first.second is None else int(first.second.shape[1]),
+            row_entries=sum(getattr(piece.X, "nnz", 0) for piece in self.pieces) / self.n_rows,
         )
 
     @property

@@ -15,6 +15,7 @@ from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.engine.dask_source import is_dask
 from altmin.engine.sources import is_block_list
+from altmin.guarantees.machine_rows import MAX_PARAMETERS, n_parameters, rows_to_look_at
 from altmin.guarantees.quadratic import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
@@ -28,6 +29,29 @@ def auto_batch(info: Info, rank: int) -> int:
     k, d = min(rank, info.n_features), info.n_features
     fitting = _BATCH_BYTES // (d * info.dtype.itemsize)
     return int(max(min(20 * k * d, max(fitting, _LEAST_ROWS)), 2 * k * d, _LEAST_ROWS))
+
+
+def machine_bytes(info: Info, rank: int) -> int:
+    """What a machine holds besides blocks of rows: its state, columns, and the rows of its report.
+
+    Parameters
+    ----------
+    info : Info
+        The data.
+    rank : int
+        Of the model.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    n, d, k = info.n_rows or 0, info.n_features, min(rank, info.n_features)
+    if info.sparse:  # sums of each row, and several versions of means and variances
+        return 8 * (1 + k) * (2 * n + 16 * d)
+    p = n_parameters(d, k)
+    reported = 7 * 8 * p * min(n, rows_to_look_at(p)) if n_parameters(d, 1) <= MAX_PARAMETERS else 0
+    return 4 * 8 * n + max(min(n, 2000) * d * info.dtype.itemsize, reported)
 
 
 def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
