@@ -73,9 +73,19 @@ def test_an_empty_path_is_not_the_current_folder():
         altmin.AND(2).fit("")
 
 
-def test_more_components_than_features_are_refused_before_memory_is_asked_for():
-    with pytest.raises(ValueError, match=r"n_components=1000000 is more than the 12 features of X"):
-        altmin.AND(10**6).fit(X)
+@pytest.mark.parametrize(
+    "model, reason",
+    [
+        (altmin.AND(10**6), r"n_components=1000000 is more than the 12 features of X"),
+        (altmin.CompleteDictionaryLearning(10**6), r"n_components=1000000 is more than the 12 features"),
+        (altmin.OnlineDictionaryLearning(10**6), r"n_components=1000000 is more than the 12 features"),
+        (altmin.ApproximateDictionaryLearning(10**6), r"n_components=1000000 is more than 200 sample"),
+        (altmin.InductiveMatrixCompletion(10**6), r"rank=1000000 is more than R of shape \(200, 12\)"),
+    ],
+)
+def test_more_than_the_data_can_hold_is_refused_before_memory_is_asked_for(model, reason):
+    with pytest.raises(ValueError, match=reason):
+        model.fit(sp.csr_array(X) if hasattr(model, "rank") else X)
 
 
 def test_nan_that_waits_for_its_window_is_refused_when_it_arrives():
