@@ -21,7 +21,7 @@ from altmin import (
     RankOneSensing,
 )
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
-from altmin.engine.checkpoint import CheckpointError
+from altmin.engine.checkpoint import Checkpoint, CheckpointError
 from altmin.kernels.digests import digest_rows
 
 TOPICS = make_dir(3000, 40, 4, random_state=0).X
@@ -111,6 +111,19 @@ def test_one_changed_value_is_noticed(name, tmp_path):
             model.fit(X, other)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_a_change_in_any_block_is_noticed(layout, tmp_path):
+    X = make_dir(20_000, 4, 2, random_state=0).X  # three blocks of the grid; five, where it is sparse
+    model = AND(2, max_iter=1, random_state=0, checkpoint=tmp_path)
+    model.fit(layout(X))
+    for row in (0, 5000, 8191, 8192, 13_000, 19_999):
+        changed = X.copy()
+        changed[row, 2] += 1e-9
+        with pytest.raises(CheckpointError, match="other rows"):
+            model.fit(layout(changed))
+
+
 def test_rows_that_change_places_are_noticed(tmp_path):
     model, _ = clone_of("AND, max_iter", tmp_path)
     model.fit(TOPICS)
@@ -180,6 +193,21 @@ def test_the_read_that_takes_a_digest_finds_the_largest_magnitude(layout):
         _, found = digest_rows((layout(X), X[:, 0].astype("f4")), 0)
         np.testing.assert_equal(found[0], np.abs(X).max())
         assert found[1] == np.float32(np.abs(X[:, 0]).max())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_folder_in_use_is_refused_and_nothing_in_it_is_deleted(tmp_path):
+    pytest.importorskip("fcntl", reason="locks of folders are those of POSIX")
+    model = AND(4, max_iter=1, random_state=0, checkpoint=tmp_path)
+    other = Checkpoint(tmp_path, "k" * 64)
+    unfinished = tmp_path / ".checkpoint-0.altmin.1.tmp"
+    unfinished.write_bytes(b"what the other fit is writing")
+    with pytest.raises(CheckpointError, match="in use by another fit"):
+        model.fit(TOPICS)
+    assert unfinished.exists()
+    other.close()
+    model.fit(TOPICS)
+    assert not unfinished.exists()
 
 
 def _fit_there(folder, ready, sender):
