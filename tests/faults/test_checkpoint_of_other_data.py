@@ -196,6 +196,15 @@ def test_the_read_that_takes_a_digest_finds_the_largest_magnitude(layout):
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_the_end_of_a_fit_is_in_its_checkpoint(tmp_path, monkeypatch):
+    """Seconds included: the second fit didn't iterate again."""
+    monkeypatch.setattr(Checkpoint, "due", False)  # nothing else is written
+    model = AND(4, threshold=(0.1, 1.02), max_iter=6, random_state=0, checkpoint=tmp_path)
+    first = model.fit(TOPICS).history_
+    assert model.fit(TOPICS).history_ == first
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_a_folder_in_use_is_refused_and_nothing_in_it_is_deleted(tmp_path):
     pytest.importorskip("fcntl", reason="locks of folders are those of POSIX")
     model = AND(4, max_iter=1, random_state=0, checkpoint=tmp_path)
