@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import resource
+import signal
 import time
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
@@ -67,6 +69,54 @@ def cpu_time() -> Any:
     begin = time.process_time()
     yield clock
     clock.cpu = time.process_time() - begin
+
+
+def in_children(task: Callable[[int], str], n: int, each: int = 100, room: int = 4 << 30) -> list[str]:
+    """What ``task`` says of each number below n, asked in processes that may die.
+
+    Parameters
+    ----------
+    task : callable
+        From a number to one line.
+    n : int
+        How many.
+    each : int
+        Numbers that a process is given; one that dies of a signal is followed by another.
+    room : int
+        Bytes that a process may ask for beyond what this one holds.
+
+    Returns
+    -------
+    list of str
+        The lines; 'signal ...' where the process died, also of an alarm after a minute.
+    """
+    found: list[str] = []
+    while len(found) < n:
+        begin, end = len(found), min(len(found) + each, n)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                _limit_memory(room)
+                with os.fdopen(writer, "w", buffering=1) as out:
+                    for number in range(begin, end):
+                        signal.alarm(60)
+                        out.write(task(number).replace("\n", " | ") + "\n")
+            finally:
+                os._exit(0)
+        os.close(writer)
+        with os.fdopen(reader) as lines:
+            found += lines.read().splitlines()
+        status = os.waitpid(child, 0)[1]
+        if len(found) < end:
+            found.append(f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "ended")
+    return found
+
+
+def _limit_memory(room: int) -> None:
+    with open("/proc/self/statm") as file:  # noqa: PTH123
+        held = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    resource.setrlimit(resource.RLIMIT_AS, (held + room, resource.RLIM_INFINITY))
 
 
 def data_folder() -> str | None:

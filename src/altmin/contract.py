@@ -71,7 +71,8 @@ class Info:
     """Shape and nature of the data, known before the first round.
 
     ``n_rows`` is None for a stream of unknown length; ``replayable`` says whether rows can be read
-    again (All, Same and Take need it, Next does not).
+    again (All, Same and Take need it, Next does not). ``row_entries`` is the mean number of stored entries
+    of a sparse row, as far as it is known.
     """
 
     n_features: int
@@ -80,6 +81,7 @@ class Info:
     sparse: bool = False
     replayable: bool = True
     second_features: int = 0
+    row_entries: float = field(default=0.0, repr=False)  # no part of what a checkpoint belongs to
 
 
 # --- rounds ----------------------------------------------------------------------------------------

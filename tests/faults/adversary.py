@@ -70,6 +70,10 @@ SUBJECTS = {
         lambda: altmin.PhaseRetrieval(max_iter=3, random_state=0),
         _QUADRATIC.X, np.square(_QUADRATIC.X @ np.arange(1.0, D + 1)), weighted=True,
     ),
+    "Completion": Subject(
+        lambda: altmin.InductiveMatrixCompletion(1, max_iter=3, random_state=0),
+        np.where(np.random.default_rng(0).random((N, D)) < 0.7, _TOPICS, 0.0),
+    ),
     "Topics": Subject(lambda: TopicModel(2, max_iter=3), np.round(1000 * _TOPICS)),
 }  # fmt: skip
 
@@ -145,6 +149,7 @@ X_FAULTS = {
     "long double": lambda X: X.astype(np.longdouble),
     "huge": lambda X: X * 1e300,
     "tiny": lambda X: X * 1e-300,
+    "one large value": lambda X: _with(1e100, X),
     "one huge value": lambda X: _with(1e300, X),
     "float32, huge": lambda X: (X * 1e37).astype(np.float32),
     "float32, tiny": lambda X: (X * 1e-37).astype(np.float32),
@@ -214,7 +219,7 @@ def cells() -> Iterator[Cell]:
                 for method in METHODS:
                     if method == "partial_fit" and not hasattr(subject.make(), "partial_fit"):
                         continue
-                    if method == "again" and fault not in X_FAULTS:
+                    if method == "again" and (fault not in X_FAULTS or name == "Completion"):
                         continue
                     yield Cell(name, kind, fault, method)
 
@@ -246,7 +251,7 @@ def attempt(cell: Cell) -> str:
 
 # An argument, or scikit-learn's own sentences about it.
 _NAMES = re.compile(
-    r"\bX\b|\by\b|sample_weight|n_components|\brank\b|Found array|Expected 2D|sample\(s\)|classes|"
+    r"\bX\b|\by\b|\bR\b|sample_weight|n_components|\brank\b|Found array|Expected 2D|sample\(s\)|classes|"
     r"Complex data|could not convert string|Unknown label|batch_size|A sparse matrix was passed|"
     r"Sparse data was|[Mm]asked|partial_fit"
 )

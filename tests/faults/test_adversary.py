@@ -14,7 +14,9 @@ sys.modules["adversary"] = adversary  # dataclasses look their module up
 _spec.loader.exec_module(adversary)
 
 TABLE = list(adversary.cells())
-FAST = TABLE[::47]  # 47 is prime to the length of every axis: each estimator, kind and fault is met
+AXES = ("subject", "kind", "fault", "method")
+MET = {(axis, getattr(cell, axis)): cell for cell in TABLE for axis in AXES}  # each value of an axis once
+FAST = list(dict.fromkeys([*TABLE[::53], *MET.values()]))
 
 
 def failures(chosen):
@@ -23,9 +25,6 @@ def failures(chosen):
 
 
 def test_a_part_of_the_table_in_a_few_seconds():
-    for axis in ("subject", "kind", "fault", "method"):
-        met = {getattr(cell, axis) for cell in FAST}
-        assert met == {getattr(cell, axis) for cell in TABLE}, axis
     assert failures(FAST) == {}
 
 

@@ -21,7 +21,7 @@ from altmin import (
     RankOneSensing,
 )
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
-from altmin.engine.checkpoint import CheckpointError
+from altmin.engine.checkpoint import Checkpoint, CheckpointError
 from altmin.kernels.digests import digest_rows
 
 TOPICS = make_dir(3000, 40, 4, random_state=0).X
@@ -111,6 +111,19 @@ def test_one_changed_value_is_noticed(name, tmp_path):
             model.fit(X, other)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_a_change_in_any_block_is_noticed(layout, tmp_path):
+    X = make_dir(20_000, 4, 2, random_state=0).X  # three blocks of the grid; five, where it is sparse
+    model = AND(2, max_iter=1, random_state=0, checkpoint=tmp_path)
+    model.fit(layout(X))
+    for row in (0, 5000, 8191, 8192, 13_000, 19_999):
+        changed = X.copy()
+        changed[row, 2] += 1e-9
+        with pytest.raises(CheckpointError, match="other rows"):
+            model.fit(layout(changed))
+
+
 def test_rows_that_change_places_are_noticed(tmp_path):
     model, _ = clone_of("AND, max_iter", tmp_path)
     model.fit(TOPICS)
@@ -129,16 +142,20 @@ def test_weights_belong_to_the_data(tmp_path):
         model.fit(TOPICS, sample_weight=weight)
 
 
+def digest(parts, start=0):
+    return digest_rows(parts, start)[0]
+
+
 @pytest.mark.parametrize("kind", ["f8", "f4", "i2", "U3"])
 def test_a_digest_is_that_of_the_rows_however_they_are_cut(kind):
     rng = np.random.default_rng(1)
     X = rng.integers(0, 99, (500, 7)).astype(kind)
-    whole = digest_rows((X, X[:, 0], None), 3)
+    whole = digest((X, X[:, 0], None), 3)
     cuts = [0, 1, 200, 499, 500]
-    parts = [digest_rows((X[a:b], X[a:b, 0], None), 3 + a) for a, b in itertools.pairwise(cuts)]
+    parts = [digest((X[a:b], X[a:b, 0], None), 3 + a) for a, b in itertools.pairwise(cuts)]
     np.testing.assert_array_equal(sum(parts), whole)
-    assert digest_rows((X, X[:, 0], None), 4) != whole  # other places
-    assert digest_rows((X, None, X[:, 0]), 3) != whole  # another role
+    assert digest((X, X[:, 0], None), 4) != whole  # other places
+    assert digest((X, None, X[:, 0]), 3) != whole  # another role
 
 
 def test_signs_that_change_together_change_the_digest():
@@ -146,11 +163,60 @@ def test_signs_that_change_together_change_the_digest():
     X = np.random.default_rng(2).standard_normal((4, 6))
     flipped = X.copy()
     flipped[1, [2, 4]] *= -1
-    assert digest_rows((X,), 0) != digest_rows((flipped,), 0)
+    assert digest((X,)) != digest((flipped,))
     halves = X.astype(np.float32)
     other = halves.copy()
     other[1, [0, 1, 4]] *= -1
-    assert digest_rows((halves,), 0) != digest_rows((other,), 0)
+    assert digest((halves,)) != digest((other,))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_every_entry_of_a_row_counts_in_its_digest(layout, dtype):
+    X = np.round(np.random.default_rng(3).random((5, 9)), 1).astype(dtype)
+    seen = {int(digest((layout(X),))[0])}
+    for place in np.ndindex(X.shape):
+        changed = X.copy()
+        changed[place] += 0.5
+        seen.add(int(digest((layout(changed),))[0]))
+        changed[place] = X[place]
+        changed[place[0]] = np.roll(changed[place[0]], 1 + place[1] % 8)
+        seen.add(int(digest((layout(changed),))[0]))
+    assert len(seen) == 1 + X.size + 5 * 8  # each value, and the eight turns of each row
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array])
+def test_the_read_that_takes_a_digest_finds_the_largest_magnitude(layout):
+    X = np.random.default_rng(4).standard_normal((50, 7))
+    for value in (-9.0, 1e-300, np.inf, -np.inf, np.nan):
+        X[3, 4] = value
+        _, found = digest_rows((layout(X), X[:, 0].astype("f4")), 0)
+        np.testing.assert_equal(found[0], np.abs(X).max())
+        assert found[1] == np.float32(np.abs(X[:, 0]).max())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_end_of_a_fit_is_in_its_checkpoint(tmp_path, monkeypatch):
+    """Seconds included: the second fit didn't iterate again."""
+    monkeypatch.setattr(Checkpoint, "due", False)  # nothing else is written
+    model = AND(4, threshold=(0.1, 1.02), max_iter=6, random_state=0, checkpoint=tmp_path)
+    first = model.fit(TOPICS).history_
+    assert model.fit(TOPICS).history_ == first
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_folder_in_use_is_refused_and_nothing_in_it_is_deleted(tmp_path):
+    pytest.importorskip("fcntl", reason="locks of folders are those of POSIX")
+    model = AND(4, max_iter=1, random_state=0, checkpoint=tmp_path)
+    other = Checkpoint(tmp_path, "k" * 64)
+    unfinished = tmp_path / ".checkpoint-0.altmin.1.tmp"
+    unfinished.write_bytes(b"what the other fit is writing")
+    with pytest.raises(CheckpointError, match="in use by another fit"):
+        model.fit(TOPICS)
+    assert unfinished.exists()
+    other.close()
+    model.fit(TOPICS)
+    assert not unfinished.exists()
 
 
 def _fit_there(folder, ready, sender):

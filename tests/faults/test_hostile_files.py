@@ -73,9 +73,19 @@ def test_an_empty_path_is_not_the_current_folder():
         altmin.AND(2).fit("")
 
 
-def test_more_components_than_features_are_refused_before_memory_is_asked_for():
-    with pytest.raises(ValueError, match=r"n_components=1000000 is more than the 12 features of X"):
-        altmin.AND(10**6).fit(X)
+@pytest.mark.parametrize(
+    "model, reason",
+    [
+        (altmin.AND(10**6), r"n_components=1000000 is more than the 12 features of X"),
+        (altmin.CompleteDictionaryLearning(10**6), r"n_components=1000000 is more than the 12 features"),
+        (altmin.OnlineDictionaryLearning(10**6), r"n_components=1000000 is more than the 12 features"),
+        (altmin.ApproximateDictionaryLearning(10**6), r"n_components=1000000 is more than 200 sample"),
+        (altmin.InductiveMatrixCompletion(10**6), r"rank=1000000 is more than R of shape \(200, 12\)"),
+    ],
+)
+def test_more_than_the_data_can_hold_is_refused_before_memory_is_asked_for(model, reason):
+    with pytest.raises(ValueError, match=reason):
+        model.fit(sp.csr_array(X) if hasattr(model, "rank") else X)
 
 
 def test_nan_that_waits_for_its_window_is_refused_when_it_arrives():
@@ -124,3 +134,81 @@ def test_a_dense_matrix_market_file_is_read(tmp_path):
     mmwrite(buffer, X[:4])
     (tmp_path / "x.mtx").write_bytes(buffer.getvalue())
     np.testing.assert_allclose(tables.read_table(str(tmp_path / "x.mtx")).X, X[:4])
+
+
+MATRIX = "%%MatrixMarket matrix coordinate real general\n%a comment\n\n3 2 3\n1 1 .5\n3  2 -2e0\n2 1 1\n"
+
+
+@pytest.mark.parametrize(
+    "change, reason",
+    [
+        (("3 2 3", "3 2 4"), "announces 4 entries"),
+        (("3 2 3", "10000000000000 2 3"), "announces 10000000000000 rows"),
+        (("3 2 3", "3 -2 3"), "announces the sizes"),
+        (("3  2", "4  2"), "outside of the matrix"),
+        (("3  2", "0  2"), "outside of the matrix"),
+        (("3  2", "1.5  2"), "outside of the matrix"),
+        ((" -2e0", " x"), "could not convert"),
+        (("real", "complex"), "real numbers are needed"),
+        (("%%Matrix", "Matrix"), "first line"),
+    ],
+)
+def test_a_matrix_market_file_that_lies_is_refused(change, reason, tmp_path):
+    from altmin.io.matrix_market import read_matrix_market
+
+    path = tmp_path / "x.mtx"
+    path.write_text(MATRIX)
+    np.testing.assert_array_equal(read_matrix_market(path).toarray(), [[0.5, 0], [1, 0], [0, -2]])
+    path.write_text(MATRIX.replace(*change))
+    with pytest.raises(ValueError, match=reason) as caught:
+        read_matrix_market(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric"])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+def test_matrix_market_files_are_read_as_scipy_reads_them(symmetry, field, tmp_path):
+    from scipy.io import mmread
+
+    from altmin.io.matrix_market import read_matrix_market
+
+    rows = ["2 1", "3 2", "4 1"] + ([] if symmetry == "skew-symmetric" else ["3 3"])
+    rows = [row if field == "pattern" else f"{row} {number + 2}" for number, row in enumerate(rows)]
+    path = tmp_path / "x.mtx"
+    path.write_text(
+        "\n".join([f"%%MatrixMarket matrix coordinate {field} {symmetry}", f"4 4 {len(rows)}", *rows])
+    )
+    np.testing.assert_array_equal(read_matrix_market(path).toarray(), mmread(path).toarray())
+
+
+def test_damage_that_reading_finds_is_told_of_the_file(tmp_path):
+    np.savez_compressed(tmp_path / "x.npz", X=np.random.default_rng(0).random((3000, 12)))
+    data = bytearray((tmp_path / "x.npz").read_bytes())
+    data[len(data) // 2 : len(data) // 2 + 60] = bytes(60)
+    (tmp_path / "x.npz").write_bytes(data)
+    with pytest.raises(ValueError, match=r"x\.npz: rows \d+ to \d+ can't be read"):
+        altmin.AND(2, max_iter=2).fit(str(tmp_path / "x.npz"))
+
+
+def test_a_header_without_end_is_refused_in_one_line(tmp_path):
+    (tmp_path / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + (60_000).to_bytes(2, "little") + b"(" * 60_000)
+    with pytest.raises(ValueError, match=r"not a readable \.npy file") as caught:
+        altmin.AND(2).fit(str(tmp_path / "x.npy"))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("change", ["NaN within", "no factors", "narrow factors", "complex"])
+def test_a_machine_that_cannot_be_used_is_not_loaded(change, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((200, 4))
+    model = altmin.FactorizationMachineRegressor(1, max_iter=3, random_state=0).fit(rows, rows[:, 0] ** 2)
+    if change == "NaN within":
+        model._model.factors[0, 0] = np.nan
+    else:
+        given = model.factors_
+        model.factors_ = {"no factors": given[:0], "narrow factors": given[:, :3], "complex": given + 1j}[
+            change
+        ]
+    altmin.save(model, tmp_path / "m.altmin")
+    with pytest.raises(ContainerError, match="holds no usable Fact"):
+        altmin.load(tmp_path / "m.altmin")

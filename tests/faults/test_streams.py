@@ -98,7 +98,7 @@ def test_an_online_fit_of_a_file_resumes_in_mid_file(tmp_path, monkeypatch, last
 
     with monkeypatch.context() as patch:
         patch.setattr(NpyRows, "rows", read_up_to)
-        with pytest.raises(ConnectionError):
+        with pytest.raises(ValueError, match="the disk went away"):
             OnlineDictionaryLearning(checkpoint=tmp_path / "state", **settings).fit(path)
     resumed = OnlineDictionaryLearning(checkpoint=tmp_path / "state", **settings).fit(path)
     np.testing.assert_array_equal(resumed.components_, whole.components_)

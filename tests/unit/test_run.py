@@ -175,15 +175,15 @@ def test_errors_in_a_map_reach_the_caller(n_jobs):
 
 def test_nan_is_read_as_a_hole_only_where_a_round_says_so_and_inf_never():
     from altmin.contract import Block
-    from altmin.engine.checks import check_finite
+    from altmin.engine.checks import check_values
 
     X = np.ones((3, 2))
     X[1, 0] = np.nan
-    check_finite(Block(0, 0, X), holes=True)
+    check_values(Block(0, 0, X), holes=True)
     with pytest.raises(ValueError, match="NaN at row 1, column 0"):
-        check_finite(Block(0, 0, X))
+        check_values(Block(0, 0, X))
     X[2, 1] = np.inf
     with pytest.raises(ValueError, match="at row 2, column 1"):
-        check_finite(Block(0, 0, X), holes=True)
+        check_values(Block(0, 0, X), holes=True)
     with pytest.raises(ValueError, match="y contains NaN"):
-        check_finite(Block(0, 0, np.ones((1, 1)), np.array([np.nan])), holes=True)
+        check_values(Block(0, 0, np.ones((1, 1)), np.array([np.nan])), holes=True)

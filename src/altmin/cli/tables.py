@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.cli.text_files import TEXT, FileError, read_text
+from altmin.io.matrix_market import read_matrix_market
 from altmin.io.tables import SUFFIXES
 
 WRITTEN = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".feather")
@@ -107,21 +107,11 @@ def read_table(name: str, wanted: Wanted | None = None) -> Frame:
             f"{name} has no named columns: --columns, --drop and --id-column need a table that has"
         )
     if kind == ".mtx":
-        return _with_target(Frame(_read_matrix_market(path)), wanted)
+        return _with_target(Frame(read_matrix_market(path)), wanted)
     if path.is_dir() or kind in SUFFIXES:
         return _with_target(Frame(name), wanted)
     hint = ": save the sheet as CSV or parquet" if kind in (".xlsx", ".xls", ".ods") else ""
     raise FileError(f"{name} ends in none of {', '.join(READ)}{hint}")
-
-
-def _read_matrix_market(path: Path) -> Any:
-    from scipy.io import mmread
-
-    try:
-        matrix = mmread(path)
-    except (ValueError, TypeError, ArithmeticError, MemoryError, OSError) as error:
-        raise FileError(f"{path} is not a readable Matrix Market file ({error})") from None
-    return matrix.tocsr() if sp.issparse(matrix) else matrix
 
 
 def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:

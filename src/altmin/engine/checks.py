@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block
+from altmin.io.container import OneLineError
 from altmin.io.sparse_structure import check_structure
 
 # Magnitudes, by the size of a float: many squares can be added without leaving the range of normal numbers.
@@ -30,7 +31,7 @@ def working_range(dtype: np.dtype[Any], power: int) -> tuple[float, float]:
     return low ** (2 / power), high ** (2 / power)
 
 
-class SourceError(ValueError):
+class SourceError(OneLineError):
     """The data cannot be read as asked; the message says which rows and why."""
 
 
@@ -107,76 +108,104 @@ def check_weights(weight: Any) -> None:
         raise SourceError("sample_weight is zero for every row: at least one must count")
 
 
-def check_finite(block: Block, holes: bool = False) -> None:
-    """Raise an error that names block, row and column of the first NaN or Inf.
+Bounds = tuple[float, float]
+"""The largest magnitude of some values: not below the first number, not above the second."""
+
+
+def check_values(
+    block: Block, power: int = 1, holes: bool = False, largest: tuple[float, ...] | None = None
+) -> NDArray[np.float64]:
+    """Refuse a block that holds NaN, infinity or a negative weight, or values too large to be summed up.
 
     Parameters
     ----------
     block : Block
         Its X, y, weight and second X are checked.
+    power : int
+        Sums of which power of the values are formed.
     holes : bool
         Whether NaN in X is allowed: an entry that was not observed.
-    """
-    parts = {"X": block.X, "y": block.y, "sample_weight": block.weight, "X (second)": block.second}
-    for name, part in parts.items():
-        if part is None:
-            continue
-        values = part.data if sp.issparse(part) else part
-        if name == "sample_weight" and values.min(initial=0.0) < 0:
-            row = int(np.argmax(values < 0))
-            number = int(block.ids[row]) if block.ids is not None else block.start + row
-            raise SourceError(f"sample_weight is negative ({values[row]:.3g}) at row {number}")
-        if values.dtype.kind != "f" or _all_finite(values):
-            continue
-        wrong = np.isinf(values) if holes and name == "X" else ~np.isfinite(values)
-        if not wrong.any():
-            continue
-        flat = int(np.flatnonzero(wrong.ravel())[0])
-        row, column = _position(part, flat)
-        number = int(block.ids[row]) if block.ids is not None else block.start + row
-        what = "NaN" if np.isnan(values.ravel()[flat]) else "infinity (inf)"
-        where = f", column {column}" if part.ndim == 2 else ""
-        raise SourceError(
-            f"{name} contains {what} at row {number}{where} (row {row} of block {block.index}); "
-            "Input contains NaN or infinity: drop or impute such rows before fit"
-        )
-
-
-def largest_values(block: Block, power: int) -> NDArray[np.float64]:
-    """Bounds from below for the largest magnitudes of X and y; what is too large is refused.
-
-    Parameters
-    ----------
-    block : Block
-        Finite rows.
-    power : int
-        Sums of which power the algorithm forms.
+    largest : tuple of float or None
+        The largest magnitudes of X, y, weight and second X where they are known; else the values are read.
 
     Returns
     -------
     ndarray of shape (2,)
-        Of X (and its second part) and of y; exact where they are small.
+        Bounds from below for the largest magnitudes of X (and its second part) and of y; exact where they
+        are small.
     """
+    parts = (block.X, block.y, block.weight, block.second)
+    bounds = _bounds(parts) if largest is None else tuple((size, size) for size in largest)
+    for name, part, (_, most) in zip(_PARTS, parts, bounds, strict=True):
+        if part is not None:
+            _check_finite(block, name, part, most, holes and name == "X")
     found = np.zeros(2)
-    parts = (("X", 0, block.X), ("X", 0, block.second), ("y", 1, block.y))
-    for name, place, part in parts:
-        values: Any = None if part is None else part.data if sp.issparse(part) else part
-        if values is None or values.dtype.kind != "f" or not values.size:
+    for name, part, bound in zip(_PARTS, parts, bounds, strict=True):
+        values: Any = part.data if sp.issparse(part) else part
+        if name == "sample_weight" or values is None or values.dtype.kind != "f" or not values.size:
             continue
-        low, high = working_range(values.dtype, power if name == "X" else min(power, 2))
+        place = int(name == "y")
+        size = _check_size(block, name, values, bound, min(power, 2) if place else power)
+        found[place] = max(found[place], size)
+    return found
+
+
+_PARTS = ("X", "y", "sample_weight", "X (second)")
+
+
+def _bounds(parts: tuple[Any, ...]) -> tuple[Bounds, ...]:
+    """By a BLAS dot, one fast read; it overflows for entries above 1e154, and then says nothing."""
+    found: list[Bounds] = []
+    for part in parts:
+        values = part.data if sp.issparse(part) else part
+        if values is None or values.dtype.kind != "f" or not values.size:
+            found.append((0.0, 0.0))
+            continue
         flat = values.reshape(-1)
         with np.errstate(over="ignore", invalid="ignore"):
-            rms = float(np.sqrt(np.dot(flat, flat) / flat.size))
-        if not 2 * low < rms < high / np.sqrt(flat.size):  # rarely: look at every value
-            rms = float(np.abs(np.nan_to_num(flat)).max())
-        if rms > high:
-            raise SourceError(
-                f"{name} holds a value of magnitude {rms:.3g} in block {block.index} (from row {block.start} "
-                f"on): values above {high:.0e} are too large to be summed up in {values.dtype}. "
-                f"Divide {name} by a power of two such as 2.**{int(np.log2(rms))} before fit"
-            )
-        found[place] = max(found[place], rms)
-    return found
+            norm = float(np.sqrt(np.dot(flat, flat)))
+        found.append((norm / np.sqrt(flat.size), norm))
+    return tuple(found)
+
+
+def _check_finite(block: Block, name: str, part: Any, most: float, holes: bool) -> None:
+    """Raise an error that names block, row and column of the first NaN or Inf."""
+    values = part.data if sp.issparse(part) else part
+    if name == "sample_weight" and values.min(initial=0.0) < 0:
+        row = int(np.argmax(values < 0))
+        raise SourceError(f"sample_weight is negative ({values[row]:.3g}) at row {_row_number(block, row)}")
+    if values.dtype.kind != "f" or np.isfinite(most):
+        return
+    wrong = np.isinf(values) if holes else ~np.isfinite(values)
+    if not wrong.any():
+        return
+    flat = int(np.flatnonzero(wrong.ravel())[0])
+    row, column = _position(part, flat)
+    what = "NaN" if np.isnan(values.ravel()[flat]) else "infinity (inf)"
+    where = f", column {column}" if part.ndim == 2 else ""
+    raise SourceError(
+        f"{name} contains {what} at row {_row_number(block, row)}{where} (row {row} of block {block.index}); "
+        "Input contains NaN or infinity: drop or impute such rows before fit"
+    )
+
+
+def _check_size(block: Block, name: str, values: Any, bounds: Bounds, power: int) -> float:
+    """The largest magnitude, from below; one that is too large for the power is refused."""
+    least, most = bounds
+    low, high = working_range(values.dtype, power)
+    if not (2 * low < least and most < high):  # rarely: look at every value
+        least = float(np.abs(np.nan_to_num(values)).max())
+    if least > high:
+        raise SourceError(
+            f"{name} holds a value of magnitude {least:.3g} in block {block.index} (from row {block.start} "
+            f"on): values above {high:.0e} are too large to be summed up in {values.dtype}. "
+            f"Divide {name} by a power of two such as 2.**{int(np.log2(least))} before fit"
+        )
+    return least
+
+
+def _row_number(block: Block, row: int) -> int:
+    return int(block.ids[row]) if block.ids is not None else block.start + row
 
 
 def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], power: int) -> None:
@@ -188,13 +217,6 @@ def check_smallest(largest: NDArray[np.float64], dtype: np.dtype[Any], power: in
                 f"{name}: the largest magnitude is {value:.3g}; powers of values below {low:.0e} vanish in "
                 f"{dtype}. Multiply {name} by a power of two such as 2.**{-int(np.log2(value))} before fit"
             )
-
-
-def _all_finite(values: Any) -> bool:
-    # A BLAS dot is one fast read of the block. It overflows for entries above 1e154: look again then.
-    flat = values.reshape(-1)
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(flat, flat))) or bool(np.isfinite(values).all())
 
 
 def _position(part: Any, flat: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Algorithm, Block, Max, Round, State, Stats
-from altmin.engine.checks import check_finite, check_smallest, largest_values
+from altmin.engine.checks import check_smallest, check_values
 from altmin.kernels.digests import digest_rows
 
 
@@ -54,10 +54,10 @@ class FirstLook:
         digest, largest = np.zeros(1, np.uint64) if self.digesting else None, np.zeros(2)
         sample = block.ids is not None
         if block.X is not None and (sample or block.start + block.n_rows > self.checked):
-            check_finite(block, step.holes)
-            largest = largest_values(block, self.power)
+            known = None
             if self.digesting and not sample:
-                digest = self._digest(block)
+                digest, known = self._digest(block)
+            largest = check_values(block, self.power, step.holes, known)
         result = step.map(algorithm, state, block)
         stats, written = result if step.writes else (result, {})
         return (stats, digest, Max(largest)), written
@@ -66,7 +66,7 @@ class FirstLook:
         """Refuse data that are too small as a whole, before anything is made of their sums."""
         check_smallest(largest, dtype, self.power)
 
-    def _digest(self, block: Block) -> Any:
+    def _digest(self, block: Block) -> tuple[Any, tuple[float, ...]]:
         first = max(self.checked - block.start, 0)
         parts = (block.X, block.y, block.weight, block.second)
         new = tuple(part if part is None or not first else part[first:] for part in parts)

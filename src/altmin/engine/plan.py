@@ -14,9 +14,9 @@ from altmin.engine.threads import granted_threads
 _BLOCK_BYTES = 2 << 20
 _MIN_ROWS, _MAX_ROWS = 256, 8192
 _SPARSE_ROWS = 4096
-_WORK_BYTES = 48 << 20
+_WORK_BYTES = 8 << 20
+_MADE_OF_BLOCK = 2  # blocks that a map makes of the one it works on
 _IN_FLIGHT = 32
-_COLUMNS = 4  # a row has a weight and a few figures; coordinates, where there are, are narrower than the row
 AHEAD_BYTES = 64 << 20  # of rows of a file that are read before they are asked for
 KEPT_BYTES = 128 << 20  # of a sample, and of a batch of a file, that rounds look at again
 BESIDE_FILES_BYTES = 32 << 20  # of a column in memory, where the rows themselves don't fit into it
@@ -27,8 +27,8 @@ class Plan:
     """How a fit will go over the data.
 
     ``block_rows`` is the grid; results are bit-identical for the same grid whatever ``n_threads``.
-    ``peak_bytes`` is what the engine holds besides the user's own arrays: blocks in flight, their
-    statistics and the per-row columns.
+    ``peak_bytes`` is what the fit holds besides the user's own arrays: blocks in flight and what is made of
+    them, and what the model itself says that it needs (factors, statistics, columns, samples).
     """
 
     n_rows: int | None
@@ -82,7 +82,7 @@ def allowed_threads(n_jobs: int | None) -> int:
     return n_jobs
 
 
-def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
+def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False, held: int = 0) -> Plan:
     """Plan a fit.
 
     Parameters
@@ -92,7 +92,9 @@ def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     n_jobs : int or None
         As in scikit-learn; None means all the threads that BLAS may use.
     on_disk : bool
-        Whether rows come from a file: columns then don't stay in memory either.
+        Whether rows come from a file.
+    held : int
+        Bytes that the model holds besides blocks of rows: factors, statistics, columns, samples.
 
     Returns
     -------
@@ -101,14 +103,17 @@ def make_plan(info: Info, n_jobs: int | None, on_disk: bool = False) -> Plan:
     """
     rows = block_rows(info)
     n_threads = allowed_threads(n_jobs)
-    block = rows * (info.n_features + info.second_features) * info.dtype.itemsize
-    # Blocks in flight, and what maps make of those that they work on; statistics of a few D x W arrays.
-    peak = (in_flight(n_threads) + 4 * n_threads) * block + _WORK_BYTES
+    block = min(rows, info.n_rows or rows) * row_bytes(info)
+    flying = in_flight(n_threads) if n_threads > 1 else 1
+    copied = on_disk or info.sparse or not info.replayable  # rows of an array in memory are views
+    peak = _WORK_BYTES + held + (flying * block if copied else 0) + _MADE_OF_BLOCK * n_threads * block
     if on_disk:
-        peak += AHEAD_BYTES
-    if info.n_rows is not None:
-        peak += min(KEPT_BYTES, info.n_rows * block // rows)  # a sample, or a batch of a file
-        width = _COLUMNS * np.dtype(np.float64).itemsize
-        column = info.n_rows * width
-        peak += min(column, _COLUMNS * BESIDE_FILES_BYTES) if on_disk else column
-    return Plan(info.n_rows, info.n_features, info.dtype, rows, n_threads, peak)
+        peak += min(AHEAD_BYTES, (info.n_rows or 0) * row_bytes(info))
+    return Plan(info.n_rows, info.n_features, info.dtype, rows, n_threads, int(peak))
+
+
+def row_bytes(info: Info) -> float:
+    """Of a row in memory: its stored entries with their columns, or all of them."""
+    if info.sparse:
+        return info.row_entries * (info.dtype.itemsize + 4)
+    return (info.n_features + info.second_features) * info.dtype.itemsize

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.contract import Block
-from altmin.engine.checks import check_finite, largest_values
+from altmin.engine.checks import check_values
 from altmin.engine.dask_source import collect_dask, map_dask
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
@@ -97,8 +97,7 @@ def collect_rows(
 
 def _checked(call: Callable[[Block], Any], holes: bool, power: int) -> Callable[[Block], Any]:
     def checked(block: Block) -> Any:
-        check_finite(block, holes)
-        largest_values(block, power)
+        check_values(block, power, holes)
         return call(block)
 
     return checked

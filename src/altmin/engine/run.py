@@ -37,7 +37,8 @@ class Settings:
     Without ``max_iter`` the algorithm or the end of the data ends the fit. ``tol`` stops a fit whose
     ``change`` stayed below it for ``patience`` iterations running; 0 leaves stopping to the algorithm.
     Without a ``seed`` one is drawn; a checkpoint remembers which. Batches start at the row ``begin``.
-    Values whose ``power`` leaves the range of their dtype are refused: sums of it are formed.
+    Values whose ``power`` leaves the range of their dtype are refused: sums of it are formed. The model will
+    need ``held`` bytes besides blocks of rows.
     """
 
     max_iter: int | None = 100
@@ -49,6 +50,7 @@ class Settings:
     seed: int | None = None
     begin: int = 0
     power: int = 1
+    held: int = 0
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class _Run:
     ) -> None:
         self.algorithm, self.source, self.settings = algorithm, source, settings
         info = source.info
-        self.plan = make_plan(info, settings.n_jobs, source.on_disk)
+        self.plan = make_plan(info, settings.n_jobs, source.on_disk, settings.held)
         seed = fresh_seed() if settings.seed is None else settings.seed
         self.state = algorithm.init(info, seed) if state is None else state
         self.history: list[dict[str, Any]] = []

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Info
-from altmin.engine.checks import SourceError, check_finite, check_given, check_table, check_weights
+from altmin.engine.checks import SourceError, check_given, check_table, check_values, check_weights
 from altmin.io.tables import RowReader, TableError, open_tables
 
 _POLL_SECONDS = 0.1
@@ -128,6 +128,7 @@ class Source(AnySource):
             n_rows=self.n_rows,
             sparse=sp.issparse(first.X) or getattr(first.X, "sparse", False) is True,
             second_features=0 if first.second is None else int(first.second.shape[1]),
+            row_entries=sum(getattr(piece.X, "nnz", 0) for piece in self.pieces) / self.n_rows,
         )
 
     @property
@@ -267,7 +268,7 @@ class StreamSource(AnySource):
             block = _as_table(item)
             if block.n_rows:
                 rows = Block(self._n_blocks, self._arrived, *vars(block).values())
-                check_finite(rows)
+                check_values(rows)
                 self._n_blocks, self._arrived = self._n_blocks + 1, self._arrived + block.n_rows
                 return block
         return None

@@ -19,7 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from altmin.contract import Algorithm, Block, State
+from altmin.contract import Algorithm, Block, Info, State
 from altmin.docstrings import fill_class
 from altmin.engine import (
     AnySource,
@@ -157,9 +157,18 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             "checkpoint": self.checkpoint,
             "seed": self._seed(),
             "power": self._power,
+            "held": self._held_bytes(source.info),
         }
         with with_callbacks(self, make_progress(self.verbose)) as progress:
             return run(algorithm, source, Settings(**{**settings, **changes}, progress=progress), state)
+
+    def _held_bytes(self, info: Info) -> int:
+        """What a fit holds besides blocks of rows: factors, statistics, columns, the rows of its report."""
+        return 4 * 8 * (info.n_rows or 0)
+
+    def _folder_for(self, problem: str) -> Path | None:
+        """A checkpoint folder of its own for another problem that the fit leads to: a folder serves one."""
+        return None if self.checkpoint is None else Path(self.checkpoint) / problem
 
     def _seed(self) -> int | None:
         """The seed that ``random_state`` stands for; None: the engine draws one."""

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 import altmin
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
+from altmin.io.records import flatten
 
 _NUMBERS = {
     "components_", "component_scales_", "coef_", "intercept_", "factors_", "eigenvalues_", "values_",
@@ -116,23 +117,28 @@ def load(path: str | os.PathLike[str]) -> Any:
         _check_attribute(cls, key, path)
         setattr(model, key, _from_portable(value))
     if fitted:
-        _check_model(model, path)
+        _check_model(model, flatten(fitted)[1], path)
     return model
 
 
-def _check_model(model: Any, path: str) -> None:
+def _check_model(model: Any, arrays: list[np.ndarray], path: str) -> None:
     """Refuse a model that holds no numbers, or that can't be used: its file was written by somebody else."""
     held = vars(model)
     if "_waiting" in held and "components_" not in held:  # a stream of which too few rows have come
         return
     try:
         for key in _NUMBERS & held.keys():
-            values = np.asarray(held[key])
-            if values.dtype.kind not in "fiuc" or not np.isfinite(values).all():
+            kinds = "fiuc" if key == "signal_" else "fiu"
+            if np.asarray(held[key]).dtype.kind not in kinds or not np.isfinite(held[key]).all():
                 raise ValueError(f"{key} isn't made of finite numbers")
+        if not all(array.dtype.kind not in "fc" or np.isfinite(array).all() for array in arrays):
+            raise ValueError("some of its arrays hold NaN or infinity")
         width = int(model.n_features_in_)
-        if hasattr(model, "inverse_transform") and np.shape(model.components_)[1:] != (width,):
-            raise ValueError(f"components_ has the shape {np.shape(model.components_)}, for {width} features")
+        for key in {"components_", "factors_"} & held.keys():
+            if np.ndim(held[key]) != 2 or not len(held[key]) or np.shape(held[key])[1] != width:
+                raise ValueError(f"{key} has the shape {np.shape(held[key])}, for {width} features")
+        if hasattr(model, "inverse_transform") and "components_" not in held:
+            raise ValueError("components_ are missing")
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             _use(model, np.zeros((1, width)))

@@ -85,8 +85,8 @@ def theory_rows(
     tuple of Condition
         None of them decisive.
     """
-    D, r, k, m, q = (w[name] for name in ("D", "r", "k", "m", "q"))
-    lam = max(w["lambda"], 0.0) if not np.isnan(w["lambda"]) else w["lambda"]
+    D, r, k, m, q = (np.float64(w[name]) for name in ("D", "r", "k", "m", "q"))  # divided by 0: infinite
+    lam = np.float64(max(w["lambda"], 0.0) if not np.isnan(w["lambda"]) else w["lambda"])
     with np.errstate(all="ignore"):
         binary = k * D * lam**4 / r**5
         general = k * D ** (1 - 1 / q) * lam ** (4 + 4 / q) / r ** (5 + 6 / (q + 1)) if q > 0 else np.nan

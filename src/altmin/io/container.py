@@ -11,6 +11,7 @@ import io
 import json
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -30,11 +31,19 @@ _KINDS = "biufcSU"  # numbers, truth values and strings; no objects, no records 
 # What zipfile, json and NumPy raise on bytes that nobody wrote on purpose.
 DAMAGE = (
     ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError,
-    SyntaxError, TypeError, ValueError, struct.error, zlib.error,
+    SyntaxError, TypeError, ValueError, struct.error, tokenize.TokenError,
+    zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
-class ContainerError(ValueError):
+class OneLineError(ValueError):
+    """An error whose message is one line, whatever it quotes."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(" ".join(message.split()))
+
+
+class ContainerError(OneLineError):
     """A file that is not a sound altmin container; the message says what is wrong with it."""
 
 

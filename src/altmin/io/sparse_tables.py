@@ -34,12 +34,13 @@ class SparseRows(RowReader):
                 data = archive.open("data.npy")
                 version = np.lib.format.read_magic(data)
                 headers = (np.lib.format.read_array_header_1_0, np.lib.format.read_array_header_2_0)
-                dtype = headers[version != (1, 0)](data)[2]
+                stored, _, dtype = headers[version != (1, 0)](data)
             if shape.shape != (2,) or shape.dtype.kind not in "iu" or min(shape) < 0:
                 raise ValueError(f"its shape is {shape.tolist()}")
         except DAMAGE as error:
             raise TableError(f"X: {path} is no matrix of scipy.sparse.save_npz ({error})") from error
         self.shape, self.dtype = (int(shape[0]), int(shape[1])), dtype
+        self.nnz = int(np.prod(stored))
 
     def rows(self, start: int, stop: int) -> Any:
         """Rows start to stop, as CSR."""

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.io.buffers import Buffers
+from altmin.io.container import DAMAGE, OneLineError
 
 _CACHED_BYTES = 32 << 20
 SUFFIXES = (".npy", ".npz", ".parquet", ".zarr")
 
 
-class TableError(ValueError):
+class TableError(OneLineError):
     """A file that cannot be read as a table; the message says why."""
 
 
@@ -52,7 +53,9 @@ def open_tables(path: Path) -> list[Any]:
                 return [ParquetRows(path)]
             case ".zarr":
                 return [_open_zarr(path)]
-    except (OSError, EOFError, zipfile.BadZipFile) as error:
+    except TableError:
+        raise
+    except DAMAGE as error:
         raise TableError(f"X: {path} is not a readable {path.suffix} file ({error})") from error
     if path.is_dir():
         files = sorted(child for child in path.iterdir() if child.suffix in SUFFIXES)
@@ -84,14 +87,23 @@ class RowReader:
             start, stop, step = index.indices(self.shape[0])
             if step != 1:
                 raise IndexError("rows are read in order: no steps")
-            return self.rows(start, max(stop, start))
+            return self._read(start, max(stop, start))
         ids = np.asarray(index)
         taken = np.empty((len(ids), *self.shape[1:]), self.dtype)
         breaks = np.flatnonzero(np.diff(ids) != 1) + 1
         for run in np.split(np.arange(len(ids)), breaks):
             if len(run):
-                taken[run] = self.rows(int(ids[run[0]]), int(ids[run[-1]]) + 1)
+                taken[run] = self._read(int(ids[run[0]]), int(ids[run[-1]]) + 1)
         return taken
+
+    def _read(self, start: int, stop: int) -> NDArray[Any]:
+        """Rows start to stop; what libraries say of damage becomes a sentence about the file."""
+        try:
+            return self.rows(start, stop)
+        except TableError:
+            raise
+        except DAMAGE as error:
+            raise TableError(f"X: {self.path}: rows {start} to {stop} can't be read ({error})") from error
 
 
 class FileWindow(RowReader):

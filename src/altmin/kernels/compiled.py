@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from pickle import UnpicklingError
 from types import FunctionType
 from typing import Any
 
@@ -29,6 +28,7 @@ class compiled:
         update_wrapper(self, function)
         self._function: Any = function
         self._dispatcher: Any = None
+        self._cached = True
 
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""
@@ -36,7 +36,10 @@ class compiled:
             self._dispatcher = self._compile(cache=True)
         try:
             return self._dispatcher(*args)
-        except (OSError, EOFError, UnpicklingError):  # of the cache, torn or unreadable: loops touch no file
+        except Exception:  # of a torn cache, which may raise anything: once more without it
+            if not self._cached:
+                raise
+            self._cached = False
             self._dispatcher = self._compile(cache=False)
             return self._dispatcher(*args)
 

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from altmin.kernels.compiled import compiled
 
 
-def digest_rows(parts: tuple[Any, ...], start: int) -> NDArray[np.uint64]:
-    """Digest of the rows of some aligned arrays.
+def digest_rows(parts: tuple[Any, ...], start: int) -> tuple[NDArray[np.uint64], tuple[float, ...]]:
+    """Digest of the rows of some aligned arrays, and their largest magnitudes: one read serves both.
 
     Parameters
     ----------
@@ -29,20 +29,27 @@ def digest_rows(parts: tuple[Any, ...], start: int) -> NDArray[np.uint64]:
 
     Returns
     -------
-    ndarray of shape (1,)
+    digest : ndarray of shape (1,)
         To be added to those of other rows; the sum wraps around.
+    largest : tuple of float
+        Of each part of floating-point numbers (of others: 0); infinite or NaN where one of its values is.
     """
-    total = np.zeros(1, np.uint64)
+    total, largest = np.zeros(1, np.uint64), [0.0] * len(parts)
     for salt, part in enumerate(parts):
         if part is None or part.shape[0] == 0:
             continue
+        values = part.data[:, None] if sp.issparse(part) else part if part.ndim == 2 else part[:, None]
+        words, magnitudes = _words(values), _magnitudes(values)
+        unsigned = np.iinfo(magnitudes.dtype).max
         if sp.issparse(part):
-            values = _words(part.data[:, None])[:, 0]
-            total += _sparse(values, part.indices, part.indptr, start, np.uint64(salt))
-            continue
-        words = _words(part if part.ndim == 2 else part[:, None])
-        total += _dense(words, _keys(words.shape[1]), start, np.uint64(salt))
-    return total
+            places = part.indices, part.indptr
+            found, top = _sparse(words[:, 0], magnitudes[:, 0], unsigned, *places, start, np.uint64(salt))
+        else:
+            found, top = _dense(words, magnitudes, unsigned, _keys(words.shape[1]), start, np.uint64(salt))
+        total += found
+        if values.dtype.kind == "f":
+            largest[salt] = float(np.array(top, magnitudes.dtype).view(values.dtype))
+    return total, tuple(largest)
 
 
 def _words(part: NDArray[Any]) -> NDArray[Any]:
@@ -50,6 +57,12 @@ def _words(part: NDArray[Any]) -> NDArray[Any]:
     part = np.ascontiguousarray(part)
     width = part.shape[-1] * part.dtype.itemsize
     return part.view(np.uint64 if width % 8 == 0 else np.uint32 if width % 4 == 0 else np.uint8)
+
+
+def _magnitudes(part: NDArray[Any]) -> NDArray[Any]:
+    """The same memory as signed numbers: without their sign, floats and their bits have one order."""
+    part = np.ascontiguousarray(part)
+    return part.view(f"i{part.dtype.itemsize}") if part.dtype.kind == "f" else part.view(np.int8)
 
 
 @lru_cache(maxsize=8)
@@ -66,28 +79,38 @@ def _mix(value: Any) -> Any:
 
 
 @compiled
-def _dense(words: Any, keys: Any, start: int, salt: Any) -> Any:
-    total = np.uint64(0)
-    n_words = words.shape[1]
+def _dense(words: Any, magnitudes: Any, unsigned: int, keys: Any, start: int, salt: Any) -> Any:
+    total, top = np.uint64(0), np.int64(0)
     for row in range(words.shape[0]):
-        found = np.uint64(0)
-        for j in range(n_words):
+        found, highest = np.uint64(0), top
+        for j in range(words.shape[1]):
             word = np.uint64(words[row, j])
             # high bits alone (signs) would cancel each other: bring them down first
             found += (word ^ (word >> np.uint64(32))) * keys[j]
+        for j in range(magnitudes.shape[1]):
+            highest = max(highest, magnitudes[row, j] & unsigned)
+        top = highest
         number = np.uint64(start + row) * np.uint64(0x9E3779B97F4A7C15) + salt
         total += _mix(found ^ _mix(number))
-    return total
+    return total, top
 
 
 @compiled
-def _sparse(words: Any, indices: Any, indptr: Any, start: int, salt: Any) -> Any:
-    total = np.uint64(0)
+def _sparse(
+    words: Any, magnitudes: Any, unsigned: int, indices: Any, indptr: Any, start: int, salt: Any
+) -> Any:
+    total, top = np.uint64(0), np.int64(0)
     for row in range(len(indptr) - 1):
-        found = np.uint64(indptr[row + 1] - indptr[row])
-        for place in range(indptr[row], indptr[row + 1]):
-            word = np.uint64(words[place])
-            found += (word ^ (word >> np.uint64(32))) * (_mix(np.uint64(indices[place])) | np.uint64(1))
+        here = slice(indptr[row], indptr[row + 1])  # views: places that can't be negative make fast loops
+        values, columns = words[here], indices[here]
+        found = np.uint64(len(values))
+        for j in range(len(values)):
+            word = np.uint64(values[j])
+            place = np.uint64(columns[j]) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = (word ^ (word >> np.uint64(32)) ^ place) * np.uint64(0xBF58476D1CE4E5B9)
+            found += mixed ^ (mixed >> np.uint64(32))
         number = np.uint64(start + row) * np.uint64(0x9E3779B97F4A7C15) + salt
         total += _mix(found ^ _mix(number))
-    return total
+    for j in range(len(magnitudes)):
+        top = max(top, magnitudes[j] & unsigned)
+    return total, top

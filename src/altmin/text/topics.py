@@ -15,7 +15,7 @@ from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
-from altmin.engine.checks import check_finite, check_smallest, largest_values
+from altmin.engine.checks import check_smallest, check_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
@@ -112,7 +112,9 @@ class TopicModel(AND):
         counts = source.read(0, source.n_rows).X
         # Shares of the topics in a document give the words of each topic; both are then fitted to the counts.
         shares = _shares(self.transform(X))
-        fit = self._run(Nmf(transpose_times(shares, counts), "counts"), source, max_iter=_UPDATES, tol=1e-5)
+        words = Nmf(transpose_times(shares, counts), "counts")
+        # Without a checkpoint of its own: one of the fit leads here again.
+        fit = self._run(words, source, max_iter=_UPDATES, tol=1e-5, checkpoint=None)
         self.topic_word_ = fit.state.A.astype(self.components_.dtype)
         codes = update_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
         self.doc_topic_ = _shares(codes).astype(self.components_.dtype)
@@ -159,8 +161,7 @@ class TopicModel(AND):
         source = super()._open(X, y, sample_weight, **options).require_replayable("weighting words")
         table = source.read(0, source.n_rows)
         rows = Block(0, 0, table.X)
-        check_finite(rows)
-        check_smallest(largest_values(rows, self._power), source.dtype, self._power)
+        check_smallest(check_values(rows, self._power), source.dtype, self._power)
         check_non_negative(table.X, "TopicModel (words have weights of at least 0)")
         if options["reset"]:
             weighted = self.weighting == "tfidf" or (self.weighting == "auto" and _are_counts(table.X))

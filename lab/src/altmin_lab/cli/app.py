@@ -1,4 +1,4 @@
-"""``altmin-lab``: reproduce, bench, calibrate, adversary, mutate, accept.
+"""``altmin-lab``: reproduce, bench, calibrate, mutate, accept.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """

@@ -126,13 +126,10 @@ class LeastSquares(OnePass):
 
     def _power(self, state: Any, stats: Stats) -> Any:
         """After the last power round its directions are the start."""
-        left = state.power_left
-        state = super()._power(state, stats)
-        if left > 1:
-            return state
-        core = state.model.U.T @ self._operator(state, stats, state.model.U)[0]
-        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-        U = state.model.U @ (vectors * np.sqrt(np.abs(values)))
+        if state.power_left > 1:
+            return super()._power(state, stats)
+        U, values = self._leading(state, stats)
+        U = U * np.sqrt(np.abs(values))
         signs = np.where(values < 0, -1.0, 1.0)
         return self._evaluate(state, _quadratic(U, signs, state.model.w, 0.0), signs)
 

@@ -176,18 +176,22 @@ class OnePass(GuardedSteps):
 
     def _power(self, state: OnePassState, stats: Stats) -> OnePassState:
         """Subspace iteration on the first batch's operator; then its best k directions."""
-        U = state.model.U
-        HU, *_ = self._operator(state, stats, U)
         if state.power_left > 1:
+            HU, *_ = self._operator(state, stats, state.model.U)
             model = replace(state.model, U=np.linalg.qr(HU)[0])
             return self._ready(replace(state, model=model, power_left=state.power_left - 1), "power")
-        k = min(self.rank, len(state.linear))
-        core = U.T @ HU
-        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
-        order = np.argsort(-np.abs(values), kind="stable")[:k]
-        U = U @ vectors[:, order]
+        U, _ = self._leading(state, stats)
         model = replace(state.model, U=U, V=np.zeros_like(U))
         return self._ready(replace(state, model=model, safe=model), "first")
+
+    def _leading(self, state: OnePassState, stats: Stats) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The best k directions that the last power round spans, and the operator's values there."""
+        U = state.model.U
+        HU, *_ = self._operator(state, stats, U)
+        core = U.T @ HU
+        values, vectors = np.linalg.eigh(0.5 * (core + core.T))
+        order = np.argsort(-np.abs(values), kind="stable")[: min(self.rank, len(state.linear))]
+        return U @ vectors[:, order], values[order]
 
     def _u(self, state: OnePassState, stats: Stats) -> OnePassState:
         """Judge the last step by the loss on these rows; then the new U, w and level."""

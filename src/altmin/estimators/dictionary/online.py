@@ -190,7 +190,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             first = source.read(position, min(position + size, source.n_rows))
             if first.n_rows < size and self.n_searches_:
                 return
-            place = None if self.checkpoint is None else Path(self.checkpoint) / str(self.n_searches_)
+            place = self._folder_for(str(self.n_searches_))
             self._search(first.X, k, tracker, place and place / "search")
             begin = position + first.n_rows
             position = self._track(tracker, source, checkpoint=place and place / "track", begin=begin)

@@ -102,7 +102,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
             result = self._run(algorithm, source, **fixed)
         except SpanError:  # a search needs data in all directions, a falling threshold doesn't
             algorithm = Orthogonal(np.eye(source.info.n_features), algorithm.threshold, None, _DECAY)
-            result = self._run(algorithm, source)
+            result = self._run(algorithm, source, checkpoint=self._folder_for("falling threshold"))
         self._set_run(result)
         agreeing = result.state.search.agreeing if isinstance(algorithm, Complete) else None
         given = None if isinstance(self.init, str) else self.init

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from altmin.algorithms.dictionary.block_sums import power_of_two
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.parameters import Count
@@ -105,6 +105,10 @@ class DictionaryEstimator(ComponentsEstimator):
         data = super().inverse_transform(X)
         centre = getattr(self, "intercept_", None)
         return data if centre is None or not np.any(centre) else data + centre.astype(data.dtype)
+
+    def _held_bytes(self, info: Info) -> int:
+        # The rows of the report, and what is made of them.
+        return 13 * min(info.n_rows or 0, _LOOK_ROWS) * info.n_features * 8
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         evidence = self._looked(sample(source, _LOOK_ROWS)[0], source.n_rows)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, edge, lift
 from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
 from altmin.algorithms.nonnegative.nmf import even_codes, update_codes
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import AnySource, Result, Source
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.nonnegative.counts import are_counts, finish_counts, overdispersed
@@ -217,13 +217,20 @@ class AND(ComponentsEstimator):
         found = self._run(how, source, **changes)
         if how.counts and self.noise == "auto" and overdispersed(found):
             how = replace(how, counts=False)
-            found = self._run(how, source, **changes)
+            found = self._run(how, source, **{"checkpoint": self._folder_for("no counts"), **changes})
         if how.counts and isinstance(source, Source):
             found, why = finish_counts(self, how, source, found, **changes)
         else:
             found, why = polished(self, how, source, found, **changes)
         reasons = "; ".join(filter(None, (found.outcome.message, edge(found.state), why)))
         return replace(found, outcome=replace(found.outcome, message=reasons))
+
+    def _held_bytes(self, info: Info) -> int:
+        # Coordinates, two versions of them; sketches and sums in the tree; rows that a polish is judged by.
+        size, width, k = info.dtype.itemsize, info.n_features, self.n_components
+        columns = 2 * (info.n_rows or 0) * (min(k, width) + 2)
+        looked_at = 0 if info.sparse else 2 * min(info.n_rows or 0, 2000) * width
+        return size * (columns + 16 * (k + 20) * width + looked_at)
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)

@@ -8,7 +8,6 @@ few components in each sample, as exposures to mutational signatures have.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,12 +65,12 @@ def finish_counts(
     why : str
         With the dispersion.
     """
-    folder = changes.pop("checkpoint", model.checkpoint)
     start, dispersion = lift(found.state).A, found.state.view.noise**2
     sparse = source.n_rows * start.shape[1] * len(start) <= _SMALL
     nmf = Nmf(start, "counts", sparse=sparse, dispersion=max(dispersion, 1.0) if dispersion > 1.3 else 1.0)
-    settings = {**changes, "max_iter": 10_000 if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
-    finish = model._run(nmf, source, checkpoint=folder and Path(folder) / "counts", **settings)
+    settings = {"max_iter": 10_000 if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
+    folder = model._folder_for(f"counts after {found.n_iter}")  # a longer fit starts it elsewhere
+    finish = model._run(nmf, source, **{"checkpoint": folder, **changes, **settings})
     A, largest = finish.state.A, finish.state.largest
     scaled = (A * np.where(largest > 0, largest, 1.0)[:, None]).astype(start.dtype)
     state = replace(

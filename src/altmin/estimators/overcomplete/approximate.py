@@ -145,6 +145,10 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     def _algorithm(self, source: AnySource) -> ApproximateDictionary:
         info = source.info
         d, n = info.n_features, info.n_rows or 0
+        if n and (self.n_components or 0) > n + d:  # the samples themselves and the axes would do
+            raise ValueError(
+                f"n_components={self.n_components} is more than {n} sample(s) and {d} features of X can need"
+            )
         k = sparsity(self.n_nonzero_coefs, d)
         start = self._start(d)
         shared: dict[str, Any] = {"equal": self.contamination > 0, "start": start}

@@ -15,12 +15,12 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
 from altmin.estimators.quadratic.reservoir import Reservoir
-from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table
+from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, machine_bytes
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import ClassifierMixin, fit_context
 from altmin.guarantees.classifier import CLASSIFIER, ClassifierEvidence
@@ -280,6 +280,9 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         self._set_run(result, more)
         scores = collect_rows(self._scores, source, self.n_jobs)
         self.guarantee_ = judge(SWEPT, _share_left(scores, codes, len(classes)))
+
+    def _held_bytes(self, info: Info) -> int:
+        return machine_bytes(info, self.rank)
 
     def _find_directions(
         self,

@@ -123,6 +123,8 @@ class InductiveMatrixCompletion(Estimator):
         """
         entries = _entries(R)
         self.n_features_in_ = entries.shape[1]
+        if self.rank > max(entries.shape):
+            raise ValueError(f"rank={self.rank} is more than R of shape {entries.shape} can have")
         self._seen = sp.csr_array(
             (np.ones(entries.nnz, bool), (entries.row, entries.col)), shape=entries.shape
         )

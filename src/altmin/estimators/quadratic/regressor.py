@@ -14,7 +14,7 @@ from altmin.algorithms.quadratic.low_rank import UserModel, user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.sparse.machine import SparseMachine, SparseState
 from altmin.algorithms.sparse.machine import user_model as sparse_user_model
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import AnySource, Result, Source, map_rows, open_source
 from altmin.engine.sources import Table
 from altmin.estimators.base import Estimator
@@ -22,7 +22,13 @@ from altmin.estimators.parameters import Count, NotNegative, UpToOne
 from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
 from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.reservoir import ROWS, Reservoir
-from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, reads_again, regression_target
+from altmin.estimators.quadratic.shared import (
+    auto_batch,
+    is_sparse_table,
+    machine_bytes,
+    reads_again,
+    regression_target,
+)
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
 from altmin.estimators.sklearn_bridge import RegressorMixin, fit_context
 from altmin.guarantees.contract import judge
@@ -245,6 +251,9 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
     def _asks_for_stream_steps(self) -> bool:
         printed = self.moments == "gaussian" and self.whiten is False
         return self.batch_size != "auto" or self.step != "auto" or printed
+
+    def _held_bytes(self, info: Info) -> int:
+        return machine_bytes(info, self.rank)
 
     def _algorithm(self, source: AnySource, once: bool = False) -> OnePass:
         info = source.info

@@ -14,11 +14,17 @@ from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import AnySource, Source, map_rows, open_source
 from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
-from altmin.estimators.quadratic.shared import auto_batch, fresh_ratio, reads_again, regression_target
+from altmin.estimators.quadratic.shared import (
+    auto_batch,
+    fresh_ratio,
+    machine_bytes,
+    reads_again,
+    regression_target,
+)
 from altmin.estimators.sklearn_bridge import RegressorMixin, check_sample_weight, fit_context
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine_rows import rows_to_look_at
@@ -238,6 +244,9 @@ class RankOneSensing(RegressorMixin, Estimator):
         if reset:
             self.n_second_features_ = 0
         return self._open(X, regression_target(self, X, y), sample_weight, reset=reset)
+
+    def _held_bytes(self, info: Info) -> int:
+        return machine_bytes(info, self.rank)
 
     def _algorithm_for(self, source: AnySource) -> Any:
         return self._pair_algorithm(source) if self.n_second_features_ else self._algorithm(source)

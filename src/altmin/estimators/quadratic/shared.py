@@ -15,6 +15,7 @@ from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.engine.dask_source import is_dask
 from altmin.engine.sources import is_block_list
+from altmin.guarantees.machine_rows import MAX_PARAMETERS, n_parameters, rows_to_look_at
 from altmin.guarantees.quadratic_rules import prequential_ratio
 
 _BATCH_BYTES = 32 << 20
@@ -28,6 +29,29 @@ def auto_batch(info: Info, rank: int) -> int:
     k, d = min(rank, info.n_features), info.n_features
     fitting = _BATCH_BYTES // (d * info.dtype.itemsize)
     return int(max(min(20 * k * d, max(fitting, _LEAST_ROWS)), 2 * k * d, _LEAST_ROWS))
+
+
+def machine_bytes(info: Info, rank: int) -> int:
+    """What a machine holds besides blocks of rows: its state, columns, and the rows of its report.
+
+    Parameters
+    ----------
+    info : Info
+        The data.
+    rank : int
+        Of the model.
+
+    Returns
+    -------
+    int
+        Bytes.
+    """
+    n, d, k = info.n_rows or 0, info.n_features, min(rank, info.n_features)
+    if info.sparse:  # sums of each row, and several versions of means and variances
+        return 8 * (1 + k) * (2 * n + 16 * d)
+    p = n_parameters(d, k)
+    reported = 7 * 8 * p * min(n, rows_to_look_at(p)) if n_parameters(d, 1) <= MAX_PARAMETERS else 0
+    return 4 * 8 * n + max(min(n, 2000) * d * info.dtype.itemsize, reported)
 
 
 def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
@@ -49,7 +73,8 @@ def regression_target(estimator: Any, X: Any, y: Any) -> NDArray[Any] | None:
     """
     if y is None:
         delayed = isinstance(X, list | tuple) and is_dask(X)
-        brings = delayed or is_block_list(X) or not (hasattr(X, "shape") or isinstance(X, str | Path | list))
+        paired = is_block_list(X) and isinstance(X[0], tuple) and len(X[0]) > 1
+        brings = delayed or paired or not (hasattr(X, "shape") or isinstance(X, str | Path | list | tuple))
         if brings:
             return None
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
@@ -80,11 +105,12 @@ def is_sparse_table(source: Any) -> bool:
     if not isinstance(source, Source) or source.n_rows < 2:
         return False
     rows = np.unique(np.linspace(0, source.n_rows - 1, min(source.n_rows, 2000)).astype(np.intp))
-    X = sp.csr_array(source.take(rows).X)
-    filled = X.nnz / max(X.shape[0] * X.shape[1], 1)
+    X = source.take(rows).X
+    entries = X.nnz if sp.issparse(X) else np.count_nonzero(X)  # a full table as CSR would be thrice its size
+    filled = entries / max(X.shape[0] * X.shape[1], 1)
     if filled < _SPARSE or filled >= _BINARY_AND_SPARSE:
         return filled < _SPARSE
-    seen = look_map(None, None, Block(0, 0, X, np.zeros(len(rows))))
+    seen = look_map(None, None, Block(0, 0, sp.csr_array(X), np.zeros(len(rows))))
     n_fields = len(fields(seen["before"].value)) - 1
     return bool(seen["other"].value.mean() < 0.5 and n_fields <= X.shape[1] / 4)
 

@@ -1,0 +1,36 @@
+"""The plan of a fit's memory, and what a model says that it holds; measured in lab/acceptance."""
+
+import numpy as np
+import scipy.sparse as sp
+
+import altmin
+from altmin.contract import Info
+from altmin.engine import open_source
+from altmin.engine.plan import make_plan
+
+MIB = 2**20
+
+
+def test_rows_of_an_array_are_views_and_those_of_a_file_are_not():
+    info = Info(1000, np.dtype("f8"), n_rows=100_000)
+    here, there = (make_plan(info, 2, on_disk).peak_bytes for on_disk in (False, True))
+    assert here < 24 * MIB
+    assert there - here == 64 * MIB + 16 * 256 * 8000  # read ahead, and in flight
+
+
+def test_sparse_rows_count_their_entries():
+    X = sp.random_array((20_000, 50_000), density=1e-4, format="csr", rng=0)
+    info = open_source(X).info
+    assert info.row_entries == X.nnz / 20_000
+    assert make_plan(info, 1).peak_bytes < 10 * MIB
+    assert "row_entries" not in repr(info)  # which is part of what a checkpoint belongs to
+
+
+def test_what_a_model_holds_is_part_of_the_plan():
+    wide = Info(50_000, np.dtype("f4"), n_rows=2000)
+    for model in (altmin.AND(10), altmin.FactorizationMachineRegressor(2)):
+        held = model._held_bytes(wide)
+        assert held > 2000 * 50_000 * 4
+        assert make_plan(wide, 1, held=held).peak_bytes > held
+    sparse = Info(50_000, np.dtype("f8"), n_rows=100_000, sparse=True, row_entries=20)
+    assert altmin.FactorizationMachineRegressor(2)._held_bytes(sparse) < 30 * MIB
