@@ -19,20 +19,25 @@ from altmin.algorithms.nonnegative.nmf import Nmf
 from altmin.engine import AnySource, Result, Source
 
 _LOOK_AT = 200  # samples that say whether the data are counts
+_FEW, _SOME = 5, 0.01  # counts up to the first are few; this share of the entries has to be
 _SMALL = 2e7  # samples x features x components up to which codes are pruned
 _DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
 _UPDATES = 15  # of large problems
 
 
 def are_counts(noise: str, source: AnySource) -> bool:
-    """Whether to try the data as counts: as asked for, or where they are whole numbers, none negative."""
+    """Whether to try the data as counts: as asked for, or where they are whole numbers, none negative.
+
+    Some have to be small. Where all are large (grey levels, raw spectra) noise isn't that of counting.
+    """
     if noise != "auto" or not isinstance(source, Source):
         return noise == "poisson"
     X = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _LOOK_AT))).X
     values = X.data if sp.issparse(X) else X
     with np.errstate(invalid="ignore"):
         whole = bool(np.all((values >= 0) & (values == np.round(values))))
-    return whole and bool(np.max(values, initial=0.0) > 1)
+    large = np.sum(values > _FEW)
+    return whole and bool(np.max(values, initial=0.0) > 1) and large <= (1 - _SOME) * np.prod(X.shape)
 
 
 def overdispersed(found: Result) -> bool:
