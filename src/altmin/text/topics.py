@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
+from altmin.algorithms.nonnegative.nmf import Nmf, even_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
@@ -19,6 +19,7 @@ from altmin.engine.checks import check_finite, check_smallest, largest_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
+from altmin.kernels.counts import improve_codes
 from altmin.kernels.gram import transpose_times
 from altmin.text.quality import top_words
 
@@ -114,7 +115,7 @@ class TopicModel(AND):
         shares = _shares(self.transform(X))
         fit = self._run(Nmf(transpose_times(shares, counts), "counts"), source, max_iter=_UPDATES, tol=1e-5)
         self.topic_word_ = fit.state.A.astype(self.components_.dtype)
-        codes = update_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
+        codes = improve_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
         self.doc_topic_ = _shares(codes).astype(self.components_.dtype)
         return self
 

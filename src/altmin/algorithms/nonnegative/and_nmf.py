@@ -454,6 +454,14 @@ def edge(state: AndState) -> str:
     return f"{excess}, but the samples end at no hard edge: some contradict the model"
 
 
+def left_out(state: AndState) -> str:
+    """What the screen left out, in a sentence."""
+    dropped = state.view.dropped
+    if dropped is None or not len(dropped):
+        return ""
+    return f"{len(dropped)} sample(s) with {state.view.lost:.1%} of the squares of the data were left out"
+
+
 def restated(state: AndState, A: NDArray[Any]) -> AndState:
     """The state with other components, in the data's own coordinates, about to close."""
     view = replace(state.view, basis=None, columns=False, scale=None)

@@ -2,7 +2,8 @@
 
 Poisson noise goes with the mean, so AND looks at counts divided by the roots of sample totals and feature
 frequencies. Its components start a fit of the Poisson likelihood. Where the problem is small, that fit has
-few components in each sample, as exposures to mutational signatures have.
+few components in each sample, as exposures to mutational signatures have; and as the likelihood of such has
+many maxima, the purest samples are tried as a start, too.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
-from altmin.algorithms.nonnegative.nmf import Nmf
-from altmin.engine import AnySource, Result, Source
+from altmin.algorithms.nonnegative.nmf import EVERY, Nmf
+from altmin.algorithms.nonnegative.pure_samples import spa
+from altmin.engine import AnySource, Result, Settings, Source, run
 
 _LOOK_AT = 200  # samples that say whether the data are counts
 _FEW, _SOME = 5, 0.01  # counts up to the first are few; this share of the entries has to be
 _SMALL = 2e7  # samples x features x components up to which codes are pruned
 _DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
+_OVER = 1.3  # variance over that of Poisson counts up to which these are taken for such
 _UPDATES = 15  # of large problems
+STAGES = 60  # of AND: its fit to counts is a start
 
 
 def are_counts(noise: str, source: AnySource) -> bool:
@@ -72,10 +76,14 @@ def finish_counts(
         With the dispersion.
     """
     folder = changes.pop("checkpoint", model.checkpoint)
+    changes.pop("max_iter", None)
     start, dispersion = lift(found.state).A, found.state.view.noise**2
     sparse = source.n_rows * start.shape[1] * len(start) <= _SMALL
-    nmf = Nmf(start, "counts", sparse=sparse, dispersion=max(dispersion, 1.0) if dispersion > 1.3 else 1.0)
-    settings = {**changes, "max_iter": 10_000 if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
+    nmf = Nmf(start, "counts", sparse=sparse)
+    if sparse:
+        nmf = _better_start(nmf, source)
+    left = max(model.max_iter - found.n_iter, 2)
+    settings = {**changes, "max_iter": left if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
     finish = model._run(nmf, source, checkpoint=folder and Path(folder) / "counts", **settings)
     A, largest = finish.state.A, finish.state.largest
     scaled = (A * np.where(largest > 0, largest, 1.0)[:, None]).astype(start.dtype)
@@ -87,7 +95,29 @@ def finish_counts(
     )
     history = [{**row, "iteration": found.n_iter + row["iteration"]} for row in finish.history]
     result = replace(
-        found, state=state, history=[*found.history, *history], n_iter=found.n_iter + finish.n_iter
+        found,
+        state=state,
+        outcome=finish.outcome if sparse else found.outcome,
+        history=[*found.history, *history],
+        n_iter=found.n_iter + finish.n_iter,
     )
     few = ", with few components in each sample" if sparse else ""
     return result, f"counts, so the Poisson likelihood was fitted{few} (dispersion {dispersion:.2f})"
+
+
+def _better_start(nmf: Nmf, source: Source) -> Nmf:
+    """From the fit's start, or from the purest samples: whose components explain more at less cost.
+
+    What the better one leaves over says by how much counts vary more than Poisson counts.
+    """
+    rows = source.take(np.arange(source.n_rows)).X
+    rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+    profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
+    pure = spa(profiles, len(nmf.start))
+    starts = [nmf.start, *([profiles[pure]] if len(pure) == len(nmf.start) else [])]
+    short = Settings(max_iter=2 * EVERY + 3, tol=0.0, seed=0)  # pruned, fitted, pruned, fitted, pruned
+    fits = [run(replace(nmf, start=start), source, short).state for start in starts]
+    best = min(fits, key=lambda fit: fit.score)
+    free = rows.size - best.used - best.A.size
+    dispersion = 2 * best.error / free if free > 0 else 1.0
+    return replace(nmf, start=best.A, dispersion=dispersion if dispersion > _OVER else 1.0)

@@ -65,7 +65,8 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     polish = model._run(nmf, source, checkpoint=None, **settings)
     after = polish.state.A.astype(before.dtype)
     rows = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _ROWS))).X
-    if _zeros(after) < 2 * (len(after) - 1) or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
+    pinned = _zeros(after) >= 2 * (len(after) - 1)
+    if not pinned or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
         return found, ""
     still = replace(how, nonnegative=False)  # they are: nothing to clip
     closing = model._run(still, source, restated(state, after), checkpoint=None, **changes)
