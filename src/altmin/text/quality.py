@@ -174,7 +174,7 @@ def topic_stability(
     """
     rng = np.random.default_rng(random_state)
     X = sp.csr_array(documents) if sp.issparse(documents) else np.asarray(documents)
-    whole = clone(estimator).fit(X).components_ if per_topic else None
+    whole: Any = clone(estimator).fit(X).components_ if per_topic else None
     cosines = []
     for _ in range(n_splits):
         order = rng.permutation(X.shape[0])

@@ -86,12 +86,13 @@ class AND(ComponentsEstimator):
         True clips the components in the end, and refits them by one alternation of non-negative least
         squares; 'auto' does so where the data have noise and no negative entries to speak of. Where the
         components have zeros enough to pin them down, both factors are then fitted as non-negative, and
-        the better fit is kept (:func:`altmin.AND.fit` says in ``outcome_`` which). False: of any sign.
+        the better fit is kept (``outcome_`` says which; up to ``max_iter`` iterations more). False: of any
+        sign.
     noise : {'auto', 'gaussian', 'poisson'}
         'poisson' is for counts: features and samples are weighted so that their noise is even, and the
         Poisson likelihood (Kullback-Leibler divergence) is fitted in the end, with few components in each
-        sample where the problem is small. 'auto' takes whole numbers that aren't negative for counts if
-        their variance around the fit is .3 to 10 times that of Poisson counts.
+        sample where the problem is small. 'auto' takes whole numbers that aren't negative, some of them
+        small, for counts if their variance around the fit is .3 to 10 times that of Poisson counts.
     missing : {'raise', 'mask', 'unstored'}
         Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
         and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
