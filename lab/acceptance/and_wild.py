@@ -191,6 +191,39 @@ def counts_that_no_rule_was_chosen_on() -> Iterator[Figure]:
 
 
 @promise
+def counts_from_a_file_or_a_stream() -> Iterator[Figure]:
+    """File, blocks, sparse: the factors of the table to 1e-3 degrees; a one-way stream: cosine .99."""
+    import tempfile
+
+    import scipy.sparse as sp
+
+    X, A = COUNTS["counts of many samples"](SEED)
+    table = AND(len(A)).fit(X).components_
+
+    def apart(found: Any) -> float:
+        return float(np.degrees(np.arccos(np.clip(cosines(found, table).min(), -1, 1))))
+
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "counts.npy", X)
+        stored = AND(len(A)).fit(str(Path(folder) / "counts.npy")).components_
+    yield Figure("file: degrees from the table's factors", apart(stored), at_most=1e-3)
+    pieces = [X[low : low + 700] for low in range(0, len(X), 700)]
+    yield Figure(
+        "blocks: degrees from the table's factors", apart(AND(len(A)).fit(pieces).components_), at_most=1e-3
+    )
+    yield Figure("sparse: degrees", apart(AND(len(A)).fit(sp.csr_array(X)).components_), at_most=1e-3)
+    passes = (piece for _ in range(10) for piece in pieces)
+    streamed = AND(len(A), noise="poisson", batch_size=1000).fit(passes).components_
+    yield Figure(
+        "stream of 10 passes: worst cosine with the table's",
+        float(cosines(streamed, table).min()),
+        at_least=0.99,
+    )
+    yield Figure("stream: worst cosine with the truth", float(cosines(streamed, A).min()))
+    yield Figure("table: worst cosine with the truth", float(cosines(table, A).min()))
+
+
+@promise
 def as_many_components_as_there_are() -> Iterator[Figure]:
     """The number of components of counts: within one of the truth, or 'cannot tell', in 8 of 10."""
     from altmin import select_n_components

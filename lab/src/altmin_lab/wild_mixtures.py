@@ -199,6 +199,7 @@ COUNTS: dict[str, Callable[[int], Problem]] = {
     "negative binomial": _counts(lambda mean, rng: rng.poisson(mean * rng.gamma(20.0, 0.05, mean.shape))),
     "counts over a background": _counts(lambda mean, rng: rng.poisson(mean + 0.05 * mean.mean())),
     "few counts": _counts(lambda mean, rng: rng.poisson(mean / 20)),
+    "counts of many samples": _counts(lambda mean, rng: rng.poisson(mean), n=3000),
     "copied samples": _counts(lambda mean, rng: np.repeat(rng.poisson(mean[:60]), 3, axis=0)),
     "depths over three decades": _counts(
         lambda mean, rng: rng.poisson(mean * 10 ** rng.uniform(-1.5, 1.5, (len(mean), 1)))
