@@ -21,7 +21,7 @@ from altmin.engine import AnySource, Result, Source
 from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.nnls import nnls
 
-_EXACT = 1e-9  # share of the squares that is left over: nothing to polish
+_EXACT = 1e-5  # share of the squares that is left over of data without noise: nothing to polish
 _ZERO = 0.01  # entries up to this share of a component's largest are zeros
 _UNEXPLAINED = 4.0  # residual over that of noise: the components don't fit, whatever zeros they have
 _WORSE = 1.05  # prediction errors up to this ratio count as equal
