@@ -14,9 +14,9 @@ from harness import Figure, cpu_time, data_folder, promise
 from altmin import AND
 from altmin.metrics import match_components
 from altmin.text import TopicModel
-from altmin_lab.wild_mixtures import MIXTURES, documents, signature_counts
+from altmin_lab.wild_mixtures import COUNTS, MIXTURES, NEW_MIXTURES, documents, signature_counts
 
-SEED = int(os.environ.get("ALTMIN_SEED", "300"))
+SEED = int(os.environ.get("ALTMIN_SEED", "600"))
 SEEDS = range(SEED, SEED + 2)
 
 
@@ -45,7 +45,18 @@ def best_of(X: Any, D: int, loss: str = "frobenius", n: int = 10, n_iter: int = 
 @promise
 def no_kind_of_mixture_is_worse_than_nmf() -> Iterator[Figure]:
     """Mean angle at most 1.15 times that of the better NMF (nndsvda, best of 10 random), on every kind."""
-    for kind, make in MIXTURES.items():
+    yield from against_nmf(MIXTURES)
+
+
+@promise
+def nor_are_kinds_that_no_rule_was_chosen_on() -> Iterator[Figure]:
+    """The same on mixtures that were thought of after the rules were settled."""
+    yield from against_nmf(NEW_MIXTURES)
+
+
+def against_nmf(kinds: dict[str, Any]) -> Iterator[Figure]:
+    """Angles of AND, of AND without its rules, and of the better NMF."""
+    for kind, make in kinds.items():
         own, fixed, peers = [], [], []
         for seed in SEEDS:
             X, A = make(seed)
@@ -130,9 +141,8 @@ def figures(kind: str, table: dict[str, Any], place: int, at_least: float) -> It
         yield Figure(f"{kind}, {name}: {what}", row[place], at_least=at_least if name == "AND" else None)
         yield Figure(f"{kind}, {name}: worst cosine", float(row[2]))
         yield Figure(f"{kind}, {name}: CPU seconds", row[3])
-    most = 1.0 if place else None
     ratio = table["AND"][3] / table["KL best of 10"][3]
-    yield Figure(f"{kind}: CPU of AND / KL best of 10", ratio, at_most=most)
+    yield Figure(f"{kind}: CPU of AND / KL best of 10", ratio, at_most=1.0)
 
 
 @promise
@@ -141,7 +151,7 @@ def signatures_are_found_in_counts() -> Iterator[Figure]:
     library = cosmic().values
     sizes = [(K, n, depth) for K in (5, 8, 12) for n, depth in ((100, 1500), (200, 4000))]
     problems = []
-    for seed in SEEDS:
+    for seed in range(SEED, SEED + 8):
         for K, n, depth in sizes:
             rng = np.random.default_rng([seed, K, n])
             A = library[rng.choice(len(library), K, replace=False)]
@@ -159,6 +169,78 @@ def signatures_are_found_in_counts() -> Iterator[Figure]:
         yield from figures(kind, compared(problems), 0, least)
     yield from figures("breast", compared([breast(seed) for seed in range(SEED, SEED + 3)]), 0, 6)
     yield from figures("melanoma", compared([melanoma(seed) for seed in SEEDS]), 0, 11)
+
+
+@promise
+def counts_that_no_rule_was_chosen_on() -> Iterator[Figure]:
+    """Overdispersed counts, a background, few counts, copies: mean cosine at least KL's - .005."""
+    for kind, make in COUNTS.items():
+        own, peers = [], []
+        for seed in SEEDS:
+            X, A = make(seed)
+            fits = [nmf(X, len(A), "nndsvda", "kullback-leibler").components_]
+            fits.append(best_of(X, len(A), "kullback-leibler"))
+            own.append(cosines(AND(len(A)).fit(X).components_, A))
+            peers.append(max((cosines(fit, A) for fit in fits), key=np.mean))
+        yield Figure(f"{kind}: worst cosine of AND", float(np.min(own)))
+        yield Figure(f"{kind}: worst cosine of the better KL", float(np.min(peers)))
+        yield Figure(f"{kind}: mean cosine of the better KL", float(np.mean(peers)))
+        yield Figure(
+            f"{kind}: mean cosine of AND", float(np.mean(own)), at_least=float(np.mean(peers)) - 0.005
+        )
+
+
+@promise
+def counts_from_a_file_or_a_stream() -> Iterator[Figure]:
+    """File, blocks, sparse: the factors of the table to 1e-3 degrees; a one-way stream: cosine .99."""
+    import tempfile
+
+    import scipy.sparse as sp
+
+    X, A = COUNTS["counts of many samples"](SEED)
+    table = AND(len(A)).fit(X).components_
+
+    def apart(found: Any) -> float:
+        return float(np.degrees(np.arccos(np.clip(cosines(found, table).min(), -1, 1))))
+
+    with tempfile.TemporaryDirectory() as folder:
+        np.save(Path(folder) / "counts.npy", X)
+        stored = AND(len(A)).fit(str(Path(folder) / "counts.npy")).components_
+    yield Figure("file: degrees from the table's factors", apart(stored), at_most=1e-3)
+    pieces = [X[low : low + 700] for low in range(0, len(X), 700)]
+    yield Figure(
+        "blocks: degrees from the table's factors", apart(AND(len(A)).fit(pieces).components_), at_most=1e-3
+    )
+    yield Figure("sparse: degrees", apart(AND(len(A)).fit(sp.csr_array(X)).components_), at_most=1e-3)
+    passes = (piece for _ in range(10) for piece in pieces)
+    streamed = AND(len(A), noise="poisson", batch_size=1000).fit(passes).components_
+    yield Figure(
+        "stream of 10 passes: worst cosine with the table's",
+        float(cosines(streamed, table).min()),
+        at_least=0.99,
+    )
+    yield Figure("stream: worst cosine with the truth", float(cosines(streamed, A).min()))
+    yield Figure("table: worst cosine with the truth", float(cosines(table, A).min()))
+
+
+@promise
+def as_many_components_as_there_are() -> Iterator[Figure]:
+    """The number of components of counts: within one of the truth, or 'cannot tell', in 8 of 10."""
+    from altmin import select_n_components
+
+    library, right = cosmic().values, 0
+    for seed in range(SEED, SEED + 10):
+        rng = np.random.default_rng([seed, 3])
+        K = int(rng.integers(3, 8))
+        A = library[rng.choice(len(library), K, replace=False)]
+        X = signature_counts(A, 120, 2000, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            chosen = select_n_components(AND(2), X, range(2, 11), n_splits=1)
+        told = "cannot tell" not in chosen.reason
+        yield Figure(f"{K} signatures: suggestion ({'told' if told else 'cannot tell'})", chosen.n_components)
+        right += abs(chosen.n_components - K) <= 1 or not told
+    yield Figure("within one, or said that it can't tell, of 10", right, at_least=8)
 
 
 def overlap(found: Any, truth: Any) -> float:

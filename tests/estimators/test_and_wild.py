@@ -51,6 +51,22 @@ def test_zeros_of_non_negative_features_pin_them_down(noise):
     assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
 
 
+def test_components_that_miss_the_data_are_polished_though_they_have_no_zeros():
+    rng = np.random.default_rng([0, 800, 12, 80])
+    A = rng.gamma(1.0, 1.0, (12, 80)) * (rng.random((12, 80)) > 0.6)
+    X = rng.random((800, 12)) @ A
+    X += 0.03 * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+    assert angles(AND(12).fit(X).components_, A).max() < 3
+
+
+def test_features_without_zeros_are_not_polished():
+    rng = np.random.default_rng(1)
+    A = 0.3 + rng.random((6, 40))
+    X = rng.dirichlet(np.full(6, 0.3), 600) @ A
+    X += 0.02 * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+    assert "pin them down" not in AND(6).fit(X).outcome_.message
+
+
 def signatures(rng, D=6, W=96, n=200, depth=2000):
     A = rng.dirichlet(np.full(W, 0.15), D)
     Z = rng.dirichlet(np.full(D, 0.3), n) * depth * np.exp(0.8 * rng.standard_normal((n, 1)))
@@ -81,6 +97,15 @@ def test_whole_numbers_that_are_no_counts_are_fitted_by_least_squares():
     rng = np.random.default_rng(10)
     X = np.round(1000 * rng.dirichlet(np.full(4, 0.3), 500) @ (5 + rng.random((4, 30))))
     assert AND(4).fit(X).noise_ == "gaussian"
+
+
+def test_large_whole_numbers_are_no_counts():
+    rng = np.random.default_rng(14)
+    A = 0.2 + rng.random((3, 50))
+    X = rng.dirichlet(np.full(3, 0.5), 400) @ A * 1000
+    model = AND(3).fit(np.round(X + np.sqrt(X) * rng.standard_normal(X.shape)))
+    assert model.noise_ == "gaussian"
+    assert angles(model.components_, A).max() < 3
 
 
 def test_sparse_dense_and_stored_counts_give_the_same_factors(tmp_path):

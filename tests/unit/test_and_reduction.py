@@ -61,6 +61,29 @@ def test_a_screen_that_would_take_a_fifth_of_the_samples_takes_none():
     assert len(state_of(X).view.dropped) == 0
 
 
+@pytest.mark.parametrize("n_large", [1, 3])
+def test_large_samples_that_point_where_others_do_are_kept(n_large):
+    problem = make_dir(500, 100, 6, concentration=1.0, noise=1e-3, random_state=0)
+    X = problem.X.copy()
+    X[:n_large] *= 100
+    assert len(state_of(X).view.dropped) == 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_samples_that_carry_a_component_are_kept_and_others_beside_enough_of_them_are_not(noise):
+    rng = np.random.default_rng(0)
+    problem = make_dir(500, 100, 6, concentration=1.0, random_state=0)
+    Z = problem.codes.copy()
+    Z[2:, 0] = 0.0  # two samples have the first component, and they are large
+    Z[:2] = 30 * np.eye(6)[0] * np.abs(problem.codes).max()
+    X = Z @ problem.components
+    X = X + noise * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+    assert len(state_of(X).view.dropped) == 0
+    five = run(AndNmf(5), open_source(X), Settings(max_iter=3, seed=0)).state.view
+    np.testing.assert_array_equal(five.dropped, [0, 1])
+    assert five.lost > 0.5
+
+
 def test_lifting_gives_the_same_matrix_in_the_coordinates_of_the_data():
     state = state_of(make_dir(500, 100, 6, concentration=1.0, random_state=0).X)
     whole = lift(state)

@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import altmin
+from altmin import select_n_components
 from altmin.metrics import match_components
 from altmin.text import TopicModel, diversity, npmi_coherence, top_words, topic_stability
 
@@ -121,3 +122,28 @@ def test_errors_name_what_is_wrong():
 @parametrize_with_checks([TopicModel(2, max_iter=10)])
 def test_keeps_the_contract(estimator, check):
     check(estimator)
+
+
+def test_each_topic_has_its_stability():
+    counts, _ = corpus(1000)
+    each = topic_stability(TopicModel(5), counts, n_splits=1, per_topic=True)
+    assert each.shape == (5,) and each.min() > 0.8
+
+
+def test_the_number_of_topics_comes_from_held_out_counts():
+    counts, _ = corpus(500)
+    found = select_n_components(TopicModel(2), counts, [3, 4, 5, 6, 7], n_splits=1)
+    assert abs(found.n_components - 5) <= 1
+    assert all(np.isfinite(row["held_out"]) for row in found.curve)
+
+
+def test_batches_of_documents_give_the_topics():
+    counts, truth = corpus(2000)
+    model = TopicModel(5)
+    for begin in range(0, 2000, 400):
+        model.partial_fit(counts[begin : begin + 400])
+    whole = TopicModel(5).fit(counts)
+    assert match_components(model.topic_word_, truth, signed=True)[1].min() > 0.9
+    assert match_components(model.topic_word_, whole.topic_word_, signed=True)[1].min() > 0.95
+    np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0)
+    assert model.doc_topic_.shape == (400, 5)

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
+_TINY = 1e-9  # of a count: less is never expected of an entry
+_LEAST = 0.2  # a code falls to this share of itself at most in one step
+_STILL = 1e-4  # relative changes of the codes below it end the sweeps
+
 
 @compiled
 def expected_at(indptr, indices, Z, T, out):  # type: ignore[no-untyped-def] # numba
@@ -25,74 +29,143 @@ def expected_at(indptr, indices, Z, T, out):  # type: ignore[no-untyped-def] # n
             out[place] = total
 
 
-@compiled
-def prune_rows(X, A, Z, least, n_updates):  # type: ignore[no-untyped-def] # numba
-    """Sparse non-negative codes of counts: codes that their Wald statistics don't support become 0.
+def improve_codes(X: Any, Z: NDArray[Any], A: NDArray[Any], n_sweeps: int) -> NDArray[Any]:
+    """Codes after sweeps of Newton steps, one code after the other, in place; a code of 0 stays 0.
 
-    Each row starts from its codes in Z, which multiplicative updates improve first. The least supported
-    code, z^2 over its variance under the Poisson model, goes as long as its statistic is below ``least``;
-    the others adapt.
+    Parameters
+    ----------
+    X : ndarray or CSR of shape (n, W)
+        Counts.
+    Z, A : ndarray of shapes (n, D) and (D, W)
+        Not negative.
+    n_sweeps : int
+        At most; codes that don't move any more end them.
+
+    Returns
+    -------
+    ndarray of shape (n, D)
+        Z.
     """
+    if sp.issparse(X):
+        _improve_sparse_rows(X.indptr, X.indices, X.data.astype(np.float64), A, Z, n_sweeps)
+    else:
+        _improve_rows(np.ascontiguousarray(X, np.float64), A, Z, n_sweeps)
+    return Z
+
+
+@compiled
+def _improve_rows(X, A, Z, n_sweeps):  # type: ignore[no-untyped-def] # numba
+    sums, alive, mean = A.sum(axis=1), np.empty(A.shape[0], np.int64), np.empty(A.shape[1])
+    for r in range(X.shape[0]):
+        n = _begin_row(A, Z[r], alive, mean, 0.0)
+        _sweep_row(X[r], A, Z[r], alive[:n], mean, sums, n_sweeps)
+
+
+@compiled
+def _improve_sparse_rows(indptr, indices, data, A, Z, n_sweeps):  # type: ignore[no-untyped-def] # numba
+    """What isn't counted only enters by the sums of the components, so entries of 0 aren't looked at."""
     D = A.shape[0]
     sums, alive = A.sum(axis=1), np.empty(D, np.int64)
+    for r in range(Z.shape[0]):
+        x, places = data[indptr[r] : indptr[r + 1]], indices[indptr[r] : indptr[r + 1]]
+        seen, mean = np.empty((D, len(x))), np.empty(len(x))
+        for k in range(D):
+            if Z[r, k] > 0.0:
+                for w in range(len(x)):
+                    seen[k, w] = A[k, places[w]]
+        n = _begin_row(seen, Z[r], alive, mean, 0.0)
+        _sweep_row(x, seen, Z[r], alive[:n], mean, sums, n_sweeps)
+
+
+@compiled
+def prune_rows(X, A, Z, least, n_first, n_sweeps):  # type: ignore[no-untyped-def] # numba
+    """Sparse non-negative codes of counts: codes that their Wald statistics don't support become 0.
+
+    Each row starts from its codes in Z, which some sweeps improve first. The least supported code, z^2
+    over its variance under the Poisson model, goes as long as its statistic is below ``least``; the others
+    adapt.
+    """
+    D, W = A.shape
+    sums, alive, mean = A.sum(axis=1), np.empty(D, np.int64), np.empty(W)
     for r in range(X.shape[0]):
         x, z = X[r], Z[r]
-        _update_row(x, A, z, sums, 3 * n_updates)
-        while True:
-            n = 0
-            for k in range(D):
-                if z[k] > 0.0:
-                    alive[n] = k
-                    n += 1
-            worst = _least_supported(A, z, alive[:n], least) if n > 1 else -1
-            if worst < 0:
+        n = _begin_row(A, z, alive, mean, 1e-6 * x.sum())
+        _sweep_row(x, A, z, alive[:n], mean, sums, n_first)
+        while n > 1:
+            place = _least_supported(A, z, alive[:n], mean, least)
+            if place < 0:
                 break
-            z[worst] = 0.0
-            _update_row(x, A, z, sums, n_updates)
+            k = alive[place]
+            for w in range(W):
+                mean[w] = max(mean[w] - z[k] * A[k, w], _TINY)
+            z[k] = 0.0
+            for a in range(place, n - 1):
+                alive[a] = alive[a + 1]
+            n -= 1
+            _sweep_row(x, A, z, alive[:n], mean, sums, n_sweeps)
 
 
 @compiled
-def _update_row(x, A, z, sums, n_updates):  # type: ignore[no-untyped-def] # numba
-    """Multiplicative updates of the codes of one row."""
-    D, W = A.shape
-    gain = np.empty(D)
-    for _ in range(n_updates):
-        gain[:] = 0.0
-        for w in range(W):
-            if x[w] > 0.0:
-                mean = 0.0
-                for k in range(D):
-                    mean += z[k] * A[k, w]
-                ratio = x[w] / max(mean, 1e-300)
-                for k in range(D):
-                    gain[k] += A[k, w] * ratio
-        for k in range(D):
-            z[k] *= gain[k] / max(sums[k], 1e-300)
+def _begin_row(A, z, alive, mean, least):  # type: ignore[no-untyped-def] # numba
+    """How many codes of a row are above ``least`` (the others become 0), which, and what they expect."""
+    n = 0
+    mean[:] = _TINY
+    for k in range(A.shape[0]):
+        if z[k] > least:
+            alive[n] = k
+            n += 1
+            for w in range(A.shape[1]):
+                mean[w] += z[k] * A[k, w]
+        else:
+            z[k] = 0.0
+    return n
 
 
 @compiled
-def _least_supported(A, z, alive, least):  # type: ignore[no-untyped-def] # numba
-    """The code whose statistic is farthest below its bound, or -1."""
+def _sweep_row(x, A, z, alive, mean, sums, n_sweeps):  # type: ignore[no-untyped-def] # numba
+    """Newton steps on one code after the other. From below they don't overshoot: the slope is concave."""
+    W = A.shape[1]
+    for _ in range(n_sweeps):
+        moved = 0.0
+        for k in alive:
+            slope, curvature = sums[k], 0.0
+            for w in range(W):
+                share = A[k, w] / mean[w]
+                slope -= x[w] * share
+                curvature += x[w] * share * share
+            new = _LEAST * z[k]
+            if curvature > 0.0:
+                new = max(new, z[k] - slope / curvature)
+            step = new - z[k]
+            z[k] = new
+            for w in range(W):
+                mean[w] = max(mean[w] + step * A[k, w], _TINY)
+            moved = max(moved, abs(step) / max(new, 1e-300))
+        if moved < _STILL:
+            break
+
+
+@compiled
+def _least_supported(A, z, alive, mean, least):  # type: ignore[no-untyped-def] # numba
+    """The place among the living of the code whose statistic is farthest below its bound, or -1."""
     n, W = alive.shape[0], A.shape[1]
     information = np.zeros((n, n))
     for w in range(W):
-        mean = 1e-12
         for a in range(n):
-            mean += z[alive[a]] * A[alive[a], w]
-        for a in range(n):
-            share = A[alive[a], w] / mean
-            for b in range(n):
+            share = A[alive[a], w] / mean[w]
+            for b in range(a + 1):
                 information[a, b] += share * A[alive[b], w]
     for a in range(n):
+        for b in range(a):
+            information[b, a] = information[a, b]
         information[a, a] *= 1.0 + 1e-9
         information[a, a] += 1e-300
     variance = np.linalg.inv(information)
     worst, lowest = -1, 0.0
     for a in range(n):
-        k = alive[a]
-        excess = z[k] * z[k] / max(variance[a, a], 1e-300) - least[k]
+        excess = z[alive[a]] ** 2 / max(variance[a, a], 1e-300) - least[alive[a]]
         if excess < lowest:
-            worst, lowest = k, excess
+            worst, lowest = a, excess
     return worst
 
 

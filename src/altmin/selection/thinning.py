@@ -14,20 +14,32 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from altmin.algorithms.nonnegative.nmf import even_codes
 from altmin.engine import open_source
 from altmin.estimators.nonnegative.counts import are_counts
-from altmin.kernels.counts import ratios
-from altmin.selection.rows import quiet_fit
+from altmin.kernels.counts import improve_codes, ratios
+from altmin.selection.rows import has_holes, quiet_fit
+
+_SWEEPS = 100  # at most, over the codes of the counts that were seen
 
 
 def counts_are_fitted(estimator: Any, table: Any, k: int) -> bool:
     """Whether the estimator fits the likelihood of counts, and takes the data for such with k components."""
-    noise = getattr(estimator, "noise", "gaussian")
-    if noise == "gaussian" or getattr(estimator, "missing", "raise") != "raise":
+    if getattr(estimator, "missing", "raise") != "raise" or has_holes(table):
         return False
-    if not are_counts(noise, open_source(table)):
+    noise = getattr(estimator, "noise", "gaussian")
+    if not are_counts("auto" if noise == "gaussian" else noise, open_source(table)):
+        return False
+    if _names_words(estimator):
+        return True
+    if noise == "gaussian":
         return False
     return getattr(quiet_fit(clone(estimator).set_params(n_components=k), table), "noise_", "") == "poisson"
+
+
+def _names_words(estimator: Any) -> bool:
+    """Whether it is a topic model of counts: its components are weights of words, not what counts expect."""
+    return hasattr(estimator, "top_words") and getattr(estimator, "weighting", None) is not None
 
 
 def held_out(estimator: Any, table: Any, k: int, seeds: Any) -> NDArray[Any]:
@@ -35,8 +47,13 @@ def held_out(estimator: Any, table: Any, k: int, seeds: Any) -> NDArray[Any]:
     total = np.zeros(table.shape[0])
     for seed in seeds:
         seen, hidden = thin(table, int(seed))
-        model = quiet_fit(clone(estimator).set_params(n_components=k, noise="poisson"), seen)
-        total += ratios(hidden, model.transform(seen).astype(np.float64), model.components_)[1]
+        model = clone(estimator).set_params(n_components=k)
+        if _names_words(model):
+            A = quiet_fit(model.set_params(weighting="tfidf"), seen).topic_word_
+        else:
+            A = quiet_fit(model.set_params(noise="poisson"), seen).components_
+        A = A.astype(np.float64)
+        total += ratios(hidden, improve_codes(seen, even_codes(seen, A), A, _SWEEPS), A)[1]
     return total
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.utils.validation import check_is_fitted, check_non_negative
 
-from altmin.algorithms.nonnegative.nmf import Nmf, even_codes, update_codes
+from altmin.algorithms.nonnegative.nmf import Nmf, even_codes
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block
 from altmin.engine import AnySource, open_source
@@ -19,6 +19,7 @@ from altmin.engine.checks import check_smallest, check_values
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import NotNegative
 from altmin.estimators.sklearn_bridge import Interval
+from altmin.kernels.counts import improve_codes, ratios
 from altmin.kernels.gram import transpose_times
 from altmin.text.quality import top_words
 
@@ -116,7 +117,31 @@ class TopicModel(AND):
         # Without a checkpoint of its own: one of the fit leads here again.
         fit = self._run(words, source, max_iter=_UPDATES, tol=1e-5, checkpoint=None)
         self.topic_word_ = fit.state.A.astype(self.components_.dtype)
-        codes = update_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
+        codes = improve_codes(counts, even_codes(counts, fit.state.A), fit.state.A, _UPDATES)
+        self.doc_topic_ = _shares(codes).astype(self.components_.dtype)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Go on with a batch of documents: a stage of :class:`altmin.AND`, then the words of the topics.
+
+        The first batch says how words are weighted and gives the start. ``topic_word_`` comes from the
+        expected counts of all batches (incremental expectation maximisation); ``doc_topic_`` is of this one.
+        """
+        begun = getattr(self, "_state", None) is not None
+        super().partial_fit(X)
+        source = super()._open(X, reset=False).require_replayable("the words of the topics")
+        counts = source.read(0, source.n_rows).X
+        if begun:
+            A = self.topic_word_.astype(np.float64)
+        else:
+            self._words = np.full(self.components_.shape, 1e-9)
+            A = _shares(transpose_times(_shares(self.transform(X)), counts) + 1e-9)
+        for _ in range(_UPDATES if not begun else 1):
+            codes = improve_codes(counts, even_codes(counts, A), A, _UPDATES)
+            expected = A * np.asarray(transpose_times(codes, ratios(counts, codes, A)[0]))
+            A = _shares(self._words + expected)
+        self._words = self._words + expected
+        self.topic_word_ = A.astype(self.components_.dtype)
         self.doc_topic_ = _shares(codes).astype(self.components_.dtype)
         return self
 
@@ -172,7 +197,11 @@ class TopicModel(AND):
             return source
         weights = TfidfTransformer(sublinear_tf=True)
         weights.idf_ = self.idf_
-        return open_source(weights.transform(table.X), table.y, table.weight)
+        X = table.X
+        if sp.issparse(X) and not X.data.all():  # a stored 0 has no logarithm
+            X = X.copy()
+            X.eliminate_zeros()
+        return open_source(weights.transform(X), table.y, table.weight)
 
     def _start(self, source: AnySource) -> Any:
         """The purest of the longer documents; AND's own start where these are too few or too alike."""

@@ -46,7 +46,7 @@ from altmin.kernels.inverse import pseudo_inverse
 _FIRST_LEVEL, _HIGHEST = 0.25, 0.5
 _SLOW, _FAST = 1.1, 1.5  # the threshold falls by these factors at least and at most in a stage
 _MEASURES = 16
-_FURTHER = float(__import__("os").environ.get("FUR", "1.7"))
+_FURTHER = 1.7  # steps of the last stages, over those of Algorithm 1
 _GROWTH = 2.0  # outliers enlarge the cone by much more than this ratio of its last growth
 _CALM = 3  # stages running that change nothing: the fit has settled
 _FLOORS = (2.0, 1.0, 0.3)  # of the thresholds, in root mean squares of the negative codes
@@ -452,6 +452,14 @@ def edge(state: AndState) -> str:
     if _hard_edge(*state.trials):
         return f"{excess}, and the samples end at a hard edge: thresholds were lowered to it"
     return f"{excess}, but the samples end at no hard edge: some contradict the model"
+
+
+def left_out(state: AndState) -> str:
+    """What the screen left out, in a sentence."""
+    dropped = state.view.dropped
+    if dropped is None or not len(dropped):
+        return ""
+    return f"{len(dropped)} sample(s) with {state.view.lost:.1%} of the squares of the data were left out"
 
 
 def restated(state: AndState, A: NDArray[Any]) -> AndState:

@@ -8,9 +8,10 @@ where :math:`A \ge 0` pins the features down, and to finish fits to counts on th
 
 - *Squared error*: coordinate descent on the codes of each row, then on the components (accelerated HALS,
   Gillis and Glineur 2012), both from extrapolated points (Ang and Gillis 2019). A pass sums Z'Z and Z'Y.
-- *Kullback-Leibler*: multiplicative updates (Lee and Seung 2001), which are the EM algorithm of Poisson
-  counts: a code that is 0 stays 0. A pass sums Z'(Y / ZA). Few samples have many components, so where
-  that can be afforded codes that the likelihood doesn't support (Wald tests) are set to 0 every so often.
+- *Kullback-Leibler*: Newton steps on one code after the other (Hsieh and Dhillon 2011; a code that is 0
+  stays 0), then a multiplicative update of the components (Lee and Seung 2001), extrapolated. A pass sums
+  Z'(Y / ZA). Few samples have many components, so where that can be afforded codes that the likelihood
+  doesn't support (Wald tests) are set to 0 every so often.
 
 The codes are a row column, so data of any size are read once per iteration.
 """
@@ -26,13 +27,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Done, Info, Max, Round, Stats, record
-from altmin.kernels.counts import prune_rows, ratios
+from altmin.kernels.counts import improve_codes, prune_rows, ratios
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.nnls import descend, nnls
 
 _SWEEPS = 4  # over the codes of a row, or over the components, in one iteration
-_FIRST = 20  # multiplicative updates of the first codes
-_EVERY, _PRUNES = 30, 8  # iterations from one pruning of the codes to the next, and how many of those
+EVERY, _PRUNES = 20, 7  # iterations from one pruning of the codes to the next, and how many of those
+_BEFORE, _AFTER = 10, 3  # sweeps over the first codes of a row, and after each that is pruned
+_PAYS = 2.0  # the deviance falls by that at least from one pruning to the next, or the fit ends
 _PRICE = 2.0  # of a code that isn't 0, in units of the deviance
 
 
@@ -51,6 +53,8 @@ class NmfState:
     largest: Any = None  # (D,) largest codes
     step: int = 0
     least: Any = None  # (D,) statistic below which a code is pruned
+    used: float = 0.0  # codes that aren't 0, and ...
+    score: float = np.inf  # ... the deviance with what they cost, when they were last pruned
     ended: bool = False
 
 
@@ -85,17 +89,32 @@ class Nmf:
     def _counts_round(self, state: NmfState) -> Round | Done:
         """Updates on a fixed support; every so often the codes are pruned anew, from full support."""
         written: dict[str, Any] = {"name": "counts", "iteration": True, "writes": ("codes",)}
-        if self.sparse and state.step >= _PRUNES * (_EVERY + 1):
+        if self.sparse and state.step >= _PRUNES * (EVERY + 1):
             return Done("converged")
-        if self.sparse and state.step % (_EVERY + 1) == 0:
+        if self.sparse and state.step % (EVERY + 1) == 0:
             return Round(prune_map, then=self._pruned, **written)
         return Round(counts_map, reads=("codes",) if state.begun else (), then=counts_then, **written)
 
     def _pruned(self, state: NmfState, stats: Stats) -> NmfState:
         """Codes of components that are rare have to be supported better (a prior read off the data)."""
-        share = (stats["used"] + 1) / (stats["rows"] + 2)
+        used, rows = stats["used"], stats["rows"]
+        share = (used + 1) / (rows + 2)
         least = self.dispersion * np.maximum(0.0, _PRICE + 2 * np.log((1 - share) / share))
-        return replace(state, begun=True, step=state.step + 1, least=least, change=1.0, error=stats["error"])
+        price = _PRICE * used.sum() - 2 * np.sum(used * np.log(share) + (rows - used) * np.log(1 - share))
+        score = 2 * stats["error"] / self.dispersion + float(price)
+        return replace(
+            state,
+            begun=True,
+            step=state.step + 1,
+            least=least,
+            change=1.0,
+            error=stats["error"],
+            used=float(used.sum()),
+            score=score,
+            ended=state.score - score < _PAYS,  # the components have settled
+            ahead=state.A,
+            momentum=0.5,
+        )
 
     def finish(self, state: NmfState) -> NmfState:
         """Nothing follows."""
@@ -160,19 +179,17 @@ def prune_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dic
     least = np.full(len(A), algorithm.dispersion * _PRICE) if state.least is None else state.least
     Z = even_codes(block.X, A)
     dense = block.X.toarray() if sp.issparse(block.X) else block.X
-    prune_rows(np.ascontiguousarray(dense, np.float64), A, Z, least, _FIRST)
+    prune_rows(np.ascontiguousarray(dense, np.float64), A, Z, least, _BEFORE, _AFTER)
     w = _weights(algorithm, block)
     error = float(w @ ratios(block.X, Z, A)[1])
     return {"used": np.sum(Z[w > 0] > 0, axis=0), "rows": float(np.sum(w > 0)), "error": error}, {"codes": Z}
 
 
 def counts_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dict[str, Any]]:
-    """A multiplicative update of the codes, and the sums for one of the components."""
-    A, w = state.A, _weights(algorithm, block)
-    if state.begun:
-        Z = update_codes(block.X, np.array(block.columns["codes"]), A, 1)
-    else:
-        Z = update_codes(block.X, even_codes(block.X, A), A, _FIRST)
+    """Better codes, and the sums for a multiplicative update of the components."""
+    A, w = state.ahead, _weights(algorithm, block)
+    first = even_codes(block.X, A) if not state.begun else np.array(block.columns["codes"])
+    Z = improve_codes(block.X, first, A, 2 if state.begun else _BEFORE)
     R, divergence = ratios(block.X, Z, A)
     weighted = Z * w[:, None]
     stats = {
@@ -190,30 +207,33 @@ def even_codes(X: Any, A: NDArray[Any]) -> NDArray[Any]:
     return totals[:, None] / (len(A) * np.maximum(A.sum(axis=1), np.finfo(float).tiny))
 
 
-def update_codes(X: Any, Z: NDArray[Any], A: NDArray[Any], n_updates: int) -> NDArray[Any]:
-    """Codes after multiplicative updates, in place."""
-    sums = np.maximum(A.sum(axis=1), np.finfo(float).tiny)
-    for _ in range(n_updates):
-        Z *= times(ratios(X, Z, A)[0], A.T) / sums
-    return Z
-
-
 def counts_then(state: NmfState, stats: Stats) -> NmfState:
-    """One multiplicative update of the components; they sum to 1, so codes are expected counts."""
-    A = state.A * stats["B"]
-    sums = A.sum(axis=1, keepdims=True)
-    A = np.where(sums > 0, A / np.where(sums > 0, sums, 1.0), state.A)
+    """A multiplicative update of the components, then further; they sum to 1, so codes are expected counts.
+
+    Where the last point ahead was too far (the divergence rose), the next step is taken from the components.
+    """
     error = float(stats["error"])
+    after = replace(state, begun=True, step=state.step + 1)
+    if error > state.error:
+        return replace(after, ahead=state.A, momentum=state.momentum / 2, error=error)
+    A = _to_one(state.ahead * stats["B"], state.A)
+    ahead = np.maximum(A + state.momentum * (A - state.A), 0.1 * A)
     return replace(
-        state,
+        after,
         A=A,
-        begun=True,
-        step=state.step + 1,
+        ahead=_to_one(ahead, A),
+        momentum=min(0.95, 1.1 * state.momentum),
         error=error,
         change=_fall(state.error, error),
         mass=stats["mass"],
         largest=stats["largest"].value,
     )
+
+
+def _to_one(A: NDArray[Any], otherwise: NDArray[Any]) -> NDArray[Any]:
+    """Rows divided by their sums; ``otherwise`` where these are 0."""
+    sums = A.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, A / np.where(sums > 0, sums, 1.0), otherwise)
 
 
 def _fall(before: float, error: float) -> float:

@@ -11,8 +11,10 @@ Stages cost nothing in the number of features W once the data are written in coo
 
 Before the second, gross outliers are screened out: a sample that takes a leading direction for itself
 (leverage), or that lies far outside the leading directions of the others, is left out of the fit and
-named. All of it is sums over rows: Gram matrices of K coordinates, a histogram for a median. Directions
-that were found with the outliers among the samples are found again without them, and all judged once more.
+named. It is directions that are compared, not sizes: the screen looks at large samples as if they were of
+the median size. Where what is left would have fewer directions than before, the samples carried one, and all
+are kept. All of it is sums over rows: Gram matrices of K coordinates, histograms for medians. Directions that
+were found with the outliers among the samples are found again without them, and all judged once more.
 
 Where entries are missing, `holes` finds the leading directions and coordinates.
 """
@@ -41,6 +43,7 @@ _GRAM_WIDTHS = 8  # 2 W operations an entry, against 4 x 4 widths
 _SCREEN_ROUNDS = 6
 _RARE = 1e-9  # added to frequencies: features that never occur
 _OCTAVES = (-104, 24)  # of squared residuals relative to the mean square of a sample, 4 bins each
+_STANDS = 1.2  # eigenvalue of a direction over that of the next: it is more than noise
 COLUMNS = ("coordinates", "weight", "outside")
 
 
@@ -60,10 +63,14 @@ class View:
     rounds: int = 0
     turn: Any = None  # (K, D) leading directions of the kept samples, with ...
     values: Any = None  # ... their eigenvalues
+    stands: bool = True  # whether the last leading direction is more than noise, and ...
+    stood: bool = True  # ... was so before the screen
     limit: float = np.inf  # squared residual above which a sample is dropped
+    typical: float = np.inf  # median of the squared norms of the samples
     gram: bool = False  # whether the leading directions come from the Gram matrix
     cleaned: bool = False  # whether the directions were found again without what was screened out
-    dropped: Any = None  # row numbers of the samples that were screened out
+    dropped: Any = None  # row numbers of the samples that were screened out, and ...
+    lost: float = 0.0  # ... their share of the squares of the data
     completion: Any = None  # of data with holes: the low-rank model that gave the coordinates
     noise: float = 0.0  # standard deviation of an entry outside the leading directions (0: not known)
     mean: Any = None  # (K,) mean coordinates of the kept samples
@@ -138,6 +145,10 @@ class Reduction:
                 )
             case "moments":
                 return Round(moments_map, rows, name="screen", then=self._summed, **seen)
+            case "sizes":
+                return Round(sizes_map, rows, name="screen", then=_sized, **seen)
+            case "directions":
+                return Round(directions_map, rows, name="screen", then=self._directed, **seen)
             case "judge":
                 return Round(
                     judge_map, rows, name="screen", writes=("leverage", "leftover"), then=set_limit, **seen
@@ -193,26 +204,37 @@ class Reduction:
                 return self._leading_start(view, W, dtype)
             return replace(view, phase="project", basis=None, exact=False)
         view = replace(view, columns=view.basis is not None)
-        return replace(view, phase="ready" if self.rank is None else "moments")
+        if self.rank is None:
+            return replace(view, phase="ready")
+        return replace(view, phase="sizes" if self.screen else "moments")
 
     def _summed(self, view: View, stats: Stats) -> View:
+        """The leading directions of what the screen has kept; without a screen, or before it, of all."""
+        screened = not self.screen or view.dropped is not None
         view = _leading(view, stats["moments"], self.rank)
-        return replace(view, phase="judge" if self.screen else "turn", rounds=0)
+        return replace(view, phase="turn" if screened else "sizes")
+
+    def _directed(self, view: View, stats: Stats) -> View:
+        view = _leading(view, stats["moments"], self.rank)
+        return replace(view, phase="judge", rounds=0, stood=view.stands)
 
     def _dropped(self, view: View, stats: Stats) -> View:
-        """Next look at the samples that are left; give up the screen where it would take too many."""
+        """Next look at the samples that are left; give up the screen where it would take too much."""
         rounds = view.rounds + 1
-        if stats["lost"] > 0.2 * view.count:
-            return replace(view, phase="drop", limit=np.inf, values=None, rounds=_SCREEN_ROUNDS)
         given_up = view.values is None
-        view = _leading(view, stats["moments"], self.rank)
-        view = replace(view, rounds=rounds, dropped=stats["ids"].value)
-        if given_up or rounds >= _SCREEN_ROUNDS or stats["changed"] == 0:
-            found_with_outliers = len(view.dropped) and view.basis is not None and not view.exact
-            if found_with_outliers and not view.cleaned and view.completion is None:
-                return replace(view, phase="gram" if view.gram else "power", rounds=0, cleaned=True)
-            return replace(view, phase="turn")
-        return replace(view, phase="judge")
+        after = _leading(view, stats["moments"], self.rank)
+        ends = given_up or rounds >= _SCREEN_ROUNDS or stats["changed"] == 0
+        carried = ends and view.stood and not after.stands
+        if stats["lost"] > 0.2 * view.count or (carried and stats["lost"] > 0):
+            return replace(view, phase="drop", limit=np.inf, values=None, rounds=_SCREEN_ROUNDS)
+        lost = float(stats["mass"] / view.energy) if view.energy > 0 else 0.0
+        view = replace(after, rounds=rounds, dropped=stats["ids"].value, lost=lost)
+        if not ends:
+            return replace(view, phase="judge")
+        found_with_outliers = len(view.dropped) and view.basis is not None and not view.exact
+        if found_with_outliers and not view.cleaned and view.completion is None:
+            return replace(view, phase="gram" if view.gram else "power", rounds=0, cleaned=True, dropped=None)
+        return replace(view, phase="moments")
 
 
 def _completed(view: View, stats: Stats) -> View:
@@ -336,26 +358,39 @@ def moments_map(algorithm: Any, state: Any, block: Block) -> Stats:
     return {"moments": _moments(S, weights(block))}
 
 
+def sizes_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """How many samples are of which size."""
+    mean = state.view.energy / max(state.view.count, 1.0)
+    return {"squares": _histogram(_squares(state.view, block), mean, np.maximum(weights(block), 0.0))}
+
+
+def _sized(view: View, stats: Stats) -> View:
+    mean = view.energy / max(view.count, 1.0)
+    return replace(view, phase="directions", typical=_median(stats["squares"], mean))
+
+
+def directions_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Gram matrix of the kept samples, none larger than the median size."""
+    S = coordinates(state.view, block)
+    return {"moments": _moments(S, weights(block) * _shrink(state.view, block))}
+
+
 def judge_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
     """Leverage and residual of every sample with respect to the leading directions of the kept ones."""
     view = state.view
-    S = coordinates(view, block)
+    S, shrink = coordinates(view, block), _shrink(view, block)
     T = S @ view.turn
-    leverage = np.sum(np.square(T, dtype=np.float64) / view.values, axis=1)
-    leftover = _leftover(S, T) + block.columns["outside"]
-    mean = view.energy / max(view.count, 1.0)
-    low, high = _OCTAVES
-    relative = np.log2(np.maximum(leftover / (mean if mean > 0 else 1.0), 2.0**low))
-    place = np.minimum(4 * (relative - low), 4 * (high - low) - 1).astype(np.intp)
+    leverage = shrink * np.sum(np.square(T, dtype=np.float64) / view.values, axis=1)
+    leftover = shrink * (_leftover(S, T) + block.columns["outside"])
     kept = np.maximum(weights(block), 0.0)
-    counts = np.bincount(place, weights=kept, minlength=4 * (high - low))
-    return {"leftover": counts}, {"leverage": leverage, "leftover": leftover}
+    stats = {"leftover": _histogram(leftover, view.typical, kept)}
+    return stats, {"leverage": leverage, "leftover": leftover}
 
 
 def set_limit(view: View, stats: Stats) -> View:
     """A sample is dropped where its residual is far above the median."""
-    mean = view.energy / max(view.count, 1.0)
-    return replace(view, phase="drop", limit=25 * _median(stats["leftover"], mean) + 1e-12 * mean)
+    median = _median(stats["leftover"], view.typical)
+    return replace(view, phase="drop", limit=25 * median + 1e-12 * view.typical)
 
 
 def drop_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
@@ -369,12 +404,23 @@ def drop_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str,
     bad &= given > 0
     weight = np.where(bad, -given, given)
     stats = {
-        "moments": _moments(coordinates(view, block), weight),
+        "moments": _moments(coordinates(view, block), weight * _shrink(view, block)),
         "lost": float(given[bad].sum()),
+        "mass": float(given[bad] @ _squares(view, block)[bad]),
         "changed": float(np.sum(weight != columns["weight"])),
         "ids": Concat(block.start + np.flatnonzero(bad)),
     }
     return stats, {"weight": weight}
+
+
+def _squares(view: View, block: Block) -> NDArray[Any]:
+    """Squared norms of the samples."""
+    return row_norms2(coordinates(view, block)) + block.columns["outside"]
+
+
+def _shrink(view: View, block: Block) -> NDArray[Any]:
+    """What large samples have to be weighted by to be of the median size."""
+    return view.typical / np.maximum(_squares(view, block), max(view.typical, np.finfo(float).tiny))
 
 
 def turn_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, Any]]:
@@ -403,9 +449,10 @@ def _leading(view: View, moments: NDArray[Any], rank: int | None) -> View:
     found = int(np.sum(values > values[-1] * len(values) * 4 * np.finfo(np.float64).eps))
     D = max(min(rank or len(values), found), 1)
     turn = np.ascontiguousarray(V[:, ::-1][:, :D])
-    values = np.maximum(values[::-1][:D], np.finfo(float).tiny)
+    values = np.maximum(values[::-1], np.finfo(float).tiny)
+    stands = found >= (rank or 1) and (len(values) == D or bool(values[D - 1] > _STANDS * values[D]))
     noiseless = found <= D and (view.completion is None or view.completion.exact)
-    return replace(view, turn=turn, values=values, noiseless=noiseless)
+    return replace(view, turn=turn, values=values[:D], noiseless=noiseless, stands=stands)
 
 
 def _facts(block: Block, w: NDArray[Any], norms: NDArray[Any]) -> Stats:
@@ -432,6 +479,14 @@ def _learn(view: View, stats: Stats) -> View:
         negative_share=float(facts["below"] / facts["energy"]) if facts["energy"] > 0 else 0.0,
         weighted=bool(facts["uneven"].value > 0),
     )
+
+
+def _histogram(values: NDArray[Any], unit: float, weight: NDArray[Any]) -> NDArray[Any]:
+    """Weights of values in bins of a quarter of an octave, from which `_median` reads."""
+    low, high = _OCTAVES
+    relative = np.log2(np.maximum(values / (unit if unit > 0 else 1.0), 2.0**low))
+    place = np.minimum(4 * (relative - low), 4 * (high - low) - 1).astype(np.intp)
+    return np.bincount(place, weights=weight, minlength=4 * (high - low))
 
 
 def _median(counts: NDArray[Any], mean: float) -> float:

@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, edge, lift
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, edge, left_out, lift
 from altmin.algorithms.nonnegative.closing_passes import decode, nnls_codes
-from altmin.algorithms.nonnegative.nmf import even_codes, update_codes
+from altmin.algorithms.nonnegative.nmf import even_codes
 from altmin.contract import Block, Info
 from altmin.engine import AnySource, Result, Source
 from altmin.estimators.base import ComponentsEstimator
-from altmin.estimators.nonnegative.counts import are_counts, finish_counts, overdispersed
+from altmin.estimators.nonnegative.counts import STAGES, are_counts, finish_counts, overdispersed
 from altmin.estimators.nonnegative.library_starts import library_start
 from altmin.estimators.nonnegative.missing import check_holes, with_holes
 from altmin.estimators.nonnegative.polish import polished
@@ -31,11 +31,13 @@ from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
+from altmin.kernels.counts import improve_codes
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.masked import masked_codes, observed
 
-_COUNT_UPDATES = 100  # of the codes of counts
+_MUCH = 0.05  # of the squares of the data: leaving it out is worth a warning
+_COUNT_SWEEPS = 100  # at most, over the codes of counts
 
 
 class AND(ComponentsEstimator):
@@ -79,12 +81,13 @@ class AND(ComponentsEstimator):
         True clips the components in the end, and refits them by one alternation of non-negative least
         squares; 'auto' does so where the data have noise and no negative entries to speak of. Where the
         components have zeros enough to pin them down, both factors are then fitted as non-negative, and
-        the better fit is kept (:func:`altmin.AND.fit` says in ``outcome_`` which). False: of any sign.
+        the better fit is kept (``outcome_`` says which; up to ``max_iter`` iterations more). False: of any
+        sign.
     noise : {'auto', 'gaussian', 'poisson'}
         'poisson' is for counts: features and samples are weighted so that their noise is even, and the
         Poisson likelihood (Kullback-Leibler divergence) is fitted in the end, with few components in each
-        sample where the problem is small. 'auto' takes whole numbers that aren't negative for counts if
-        their variance around the fit is .3 to 10 times that of Poisson counts.
+        sample where the problem is small. 'auto' takes whole numbers that aren't negative, some of them
+        small, for counts if their variance around the fit is .3 to 10 times that of Poisson counts.
     missing : {'raise', 'mask', 'unstored'}
         Entries that were not observed. 'raise' allows none. 'mask': NaN, masked entries of a masked array,
         and those where the ``mask`` given to ``fit`` is False. 'unstored': what a sparse X does not store
@@ -105,7 +108,8 @@ class AND(ComponentsEstimator):
     component_scales_ : ndarray of shape (n_components,)
         Large weights: ``component_scales_[i] * components_[i]`` has codes of at most about 1.
     outlier_mask_ : ndarray of bool, shape (n_samples,)
-        The samples that were screened out as gross outliers.
+        The samples that were screened out as gross outliers: they point where no other sample does. Where
+        they hold more than 5 % of the sum of squares of the data, a warning says so.
     holes_ : dict or None
         Of data with missing entries: share that was observed, observed entries of the feature that has
         fewest, share of the samples that say too little, observed entries for each unknown, residual.
@@ -214,7 +218,9 @@ class AND(ComponentsEstimator):
 
     def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
         """The fit, whichever way the data lead; the outcome says which, and why."""
-        found = self._run(how, source, **changes)
+        finish = how.counts and isinstance(source, Source)
+        stages = {"max_iter": min(STAGES, -(-self.max_iter // 2))} if finish else {}
+        found = self._run(how, source, **{**stages, **changes})
         if how.counts and self.noise == "auto" and overdispersed(found):
             how = replace(how, counts=False)
             found = self._run(how, source, **{"checkpoint": self._folder_for("no counts"), **changes})
@@ -222,8 +228,8 @@ class AND(ComponentsEstimator):
             found, why = finish_counts(self, how, source, found, **changes)
         else:
             found, why = polished(self, how, source, found, **changes)
-        reasons = "; ".join(filter(None, (found.outcome.message, edge(found.state), why)))
-        return replace(found, outcome=replace(found.outcome, message=reasons))
+        reasons = (found.outcome.message, left_out(found.state), edge(found.state), why)
+        return replace(found, outcome=replace(found.outcome, message="; ".join(filter(None, reasons))))
 
     def _held_bytes(self, info: Info) -> int:
         # Coordinates, two versions of them; sketches and sums in the tree; rows that a polish is judged by.
@@ -392,6 +398,8 @@ class AND(ComponentsEstimator):
                 f"dimension(s); {n_empty} component(s) are 0",
                 stacklevel=3,
             )
+        if state.view.lost > _MUCH:
+            warnings.warn(f"{left_out(state)}; trim=None keeps them", stacklevel=3)
         self.components_ = (A / np.where(norms > 0, norms, 1.0)[:, None])[order]
         self.component_scales_ = norms[order]
         error = np.sqrt(state.residual) if state.deviance is None else state.deviance
@@ -433,7 +441,7 @@ class AND(ComponentsEstimator):
 
     def _codes_of_counts(self, block: Block) -> Any:
         A = self.components_.astype(np.float64)
-        codes = update_codes(block.X, even_codes(block.X, A), A, _COUNT_UPDATES)
+        codes = improve_codes(block.X, even_codes(block.X, A), A, _COUNT_SWEEPS)
         return codes.astype(self.components_.dtype)
 
     def _codes_with_holes(self, block: Block) -> Any:

@@ -1,9 +1,10 @@
 """Where non-negative features pin the factors down, the fit is finished as a non-negative factorization.
 
 Two non-negative factors are unique only if both have zeros enough: each component needs a zero where each
-of the others has none. So components that have fewer than D - 1 entries near 0 (spectra of materials, say)
-are left as they are, and others are polished. The polish is kept unless it predicts worse: codes that are
-found on half of the features, what they say of the other half.
+of the others has none, so D - 1 at least. Components that have fewer entries near 0 (spectra of materials,
+say) are left as they are, unless they leave far more of the data than noise explains; others are polished.
+The polish is kept if its components have twice as many zeros (where A >= 0 pins nothing down, a polish makes
+up some), and unless it predicts worse: codes found on half of the features, what they say of the other half.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from altmin.engine import AnySource, Result, Source
 from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.nnls import nnls
 
-_EXACT = 1e-9  # share of the squares that is left over: nothing to polish
+_EXACT = 1e-5  # share of the squares that is left over of data without noise: nothing to polish
 _ZERO = 0.01  # entries up to this share of a component's largest are zeros
-_WORSE = 1.005  # prediction errors up to this ratio count as equal
+_UNEXPLAINED = 4.0  # residual over that of noise: the components don't fit, whatever zeros they have
+_WORSE = 1.05  # prediction errors up to this ratio count as equal
 _ROWS = 2000  # that the two fits are compared on
 _TOL, _MOST = 1e-6, 300
 
@@ -54,7 +56,7 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     if not isinstance(source, Source) or not _applies(how, state, found.outcome.kind):
         return found, ""
     before = lift(state).A
-    if _zeros(before) < len(before) - 1:
+    if _zeros(before) < len(before) - 1 and _over_noise(state, before.shape) < _UNEXPLAINED:
         return found, ""
     changes.pop("checkpoint", None)
     nmf = Nmf(before, without=state.view.dropped)
@@ -63,7 +65,8 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     polish = model._run(nmf, source, checkpoint=None, **settings)
     after = polish.state.A.astype(before.dtype)
     rows = source.take(np.arange(0, source.n_rows, -(-source.n_rows // _ROWS))).X
-    if _zeros(after) < len(after) - 1 or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
+    pinned = _zeros(after) >= 2 * (len(after) - 1)
+    if not pinned or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
         return found, ""
     still = replace(how, nonnegative=False)  # they are: nothing to clip
     closing = model._run(still, source, restated(state, after), checkpoint=None, **changes)
@@ -85,6 +88,13 @@ def _applies(how: AndNmf, state: AndState, kind: str) -> bool:
     A = lift(state).A
     signed = bool(np.any(A < -1e-3 * np.abs(A).max(axis=1, keepdims=True)))
     return signed or state.kept_share > _EXACT or not state.view.noiseless
+
+
+def _over_noise(state: AndState, shape: tuple[int, ...]) -> float:
+    """What the fit leaves over of the kept samples, over what lies outside of their leading directions."""
+    D, W = shape
+    outside = state.view.noise**2 * max(state.view.count - D, 1.0) * max(W - D, 1)
+    return state.kept_share * state.view.energy / outside if outside > 0 else np.inf
 
 
 def _zeros(A: NDArray[Any]) -> int:
