@@ -95,14 +95,16 @@ def distinct(Z: NDArray[Any], near: float = NEAR) -> NDArray[np.bool_]:
     """Rows that aren't 0, and no near copy (in direction, up to sign) of an earlier one.
 
     Copies are neighbours along any direction, so rows are sorted along one, and compared with the next,
-    the one after that, and so on while some are near enough there: n log n instead of all pairs.
+    the one after that, and so on while some are near enough there, and along another direction: n log n
+    instead of all pairs.
     """
     norms = np.linalg.norm(Z, axis=1)
     apart = norms > 0
     U = Z / np.where(apart, norms, 1.0)[:, None]
-    direction = np.random.default_rng(0).standard_normal(Z.shape[1])
-    along = U @ (direction / np.linalg.norm(direction))
-    U, along = U * np.where(along < 0, -1.0, 1.0)[:, None], np.abs(along)
+    directions = np.random.default_rng(0).standard_normal((Z.shape[1], 2))
+    along, across = (U @ (directions / np.linalg.norm(directions, axis=0))).T
+    sign = np.where(along < 0, -1.0, 1.0)
+    U, along, across = U * sign[:, None], np.abs(along), across * sign
     order = np.flatnonzero(apart)
     order = order[np.argsort(along[order], kind="stable")]
     along = along[order]
@@ -111,7 +113,8 @@ def distinct(Z: NDArray[Any], near: float = NEAR) -> NDArray[np.bool_]:
         if len(close) == 0:
             break
         first, second = np.sort([order[close], order[close + lag]], axis=0)
-        first, second = first[apart[second]], second[apart[second]]
+        near_too = apart[second] & (np.abs(across[first] - across[second]) <= near)
+        first, second = first[near_too], second[near_too]
         apart[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False
     return apart
 

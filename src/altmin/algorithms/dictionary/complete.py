@@ -92,7 +92,7 @@ from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
-_START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
+_START_TOL = 1e-3  # on 1 - |cos| of the rows of two rotations
 _REFINE_PASSES = 40  # of expectation maximisation from a start
 _SETTLE_PASSES = 100  # of the best candidate
 _SKETCH_PASSES = 3
@@ -296,12 +296,12 @@ class Complete:
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
         turned = float(np.max(1 - np.abs(np.einsum("ij,ij->i", W, state.W))))
         state = at(replace(state, progress=state.progress.after(turned)), W)
-        if turned > _START_TOL and state.progress.passes < passes:
-            return state
         search = state.search
         if search.best is not None and search.best.exact and agree(W, search.best.W):
             again = replace(search.best, kind=search.kind)
             return self._next(replace(state, search=replace(search, found=(*search.found, again))))
+        if turned > _START_TOL and state.progress.passes < passes:
+            return state
         return self._started(state, W)
 
     def _searched(self, state: CompleteState, stats: Stats) -> CompleteState:
