@@ -263,7 +263,7 @@ class Complete:
         if state.screened:
             return self._to_refine(state, state.atoms)
         # searches with a penalty are those that outliers do least harm to
-        return self._next(replace(state, search=Search(start=-1)))
+        return self._next(replace(state, search=Search()))
 
     # --- starts -----------------------------------------------------------------------------------------
 
@@ -276,7 +276,8 @@ class Complete:
             return self._started(replace(state, search=replace(search, kind="given", tried=1)), W)
         kind, seed = self.portfolio[search.start], [state.seed, search.start]
         name, _, number = kind.partition(" ")
-        search = replace(search, kind=kind, tried=search.tried + 1, repairs=0, refined=False)
+        begun = (*search.begun, search.start)
+        search = replace(search, kind=kind, tried=search.tried + 1, begun=begun, repairs=0, refined=False)
         state = replace(state, search=search, progress=Progress())
         if name == "l1":
             atoms, sums = first_atoms(k, len(state.decoder), seed)
@@ -396,7 +397,7 @@ class Complete:
 
     def _screened(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Second moments of the rows that count, and the refinement again on them."""
-        search = Search(start=-1, kind="l1 screened", tried=state.search.tried)
+        search = Search(kind="l1 screened", tried=state.search.tried)
         outliers = stats["outliers"].value
         return replace(state, phase="covariance", screened=True, outliers=outliers, search=search)
 
@@ -447,8 +448,10 @@ class Complete:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
-        rest = range(search.start + 1, len(self.portfolio))
+        rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
         later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        if exact:  # what has worked is the quickest to confirm it, from elsewhere
+            later.sort(key=lambda start: self.portfolio[start] != search.best.kind)
         if not enough and later and self.start is None:
             return self._begin(replace(state, search=replace(search, start=later[0])))
         if state.levelled and not state.screened:

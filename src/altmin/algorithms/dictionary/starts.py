@@ -233,6 +233,7 @@ class Search:
     """Where the portfolio of starts is, the candidates so far, and the best of them."""
 
     start: int = 0
+    begun: tuple[int, ...] = ()  # starts so far
     kind: str = ""
     tried: int = 0
     rotation: Any = None  # (k, k): W of the current start, before its polish
