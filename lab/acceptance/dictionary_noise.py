@@ -93,7 +93,7 @@ def compare(problems):
 
 
 def drawn(n_problems, rows_per_atom=200, conditions=(None,)):
-    """Cells of the promise's grid at random, so that levels, laws, densities and sizes all take their turn."""
+    """Cells of the promise's grid at random; levels, laws, densities and sizes take turns."""
     rng = np.random.default_rng([SEED, rows_per_atom, len(conditions)])
     levels = (20, 25, 30, 40, 50, 60)
     cells = [(kind, density) for kind in ("gauss", "gap", "laplace") for density in (0.05, 0.1, 0.2, 0.3)]

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
-
 _FEW = 4  # a window with fewer is none, whatever the shuffles give
 
 
