@@ -52,6 +52,27 @@ def recovery_against_peers():
     yield Figure("CPU / SPAMS' cheapest setting with that error", np.median(ours) / cheapest, at_most=1.5)
 
 
+@promise
+def coherent_atoms():
+    """Atoms with cosines of .5 to .8: K-SVD's error or below."""
+    for coherence in (0.5, 0.65, 0.8):
+        ours, theirs, true = [], [], []
+        for seed in SEEDS[:6]:
+            problem = make_planted_sparse(2000, 32, 50, 3, 0.05, coherence=coherence, random_state=900 + seed)
+            model = ApproximateDictionaryLearning(50, n_nonzero_coefs=3, random_state=seed).fit(problem.X)
+            ours.append(relative_error(problem.X, model.components_, 3))
+            peers = [ksvd_dictionary(problem.X, 50, 3, n_sweeps=sweeps, seed=seed) for sweeps in (20, 60)]
+            theirs.append(min(relative_error(problem.X, peer, 3) for peer in peers))
+            true.append(relative_error(problem.X, problem.components, 3))
+        ratio = np.array(ours) / np.array(theirs)
+        what = f"coherence {coherence}, {len(ours)} seeds"
+        yield Figure(f"{what}: our mean error / K-SVD's", np.mean(ours) / np.mean(theirs), at_most=1.0)
+        yield Figure(f"{what}: worst ratio to K-SVD", ratio.max())
+        yield Figure(
+            f"{what}: our worst error / that of the true atoms", np.max(np.array(ours) / np.array(true))
+        )
+
+
 def _spams_at(X, error):
     """CPU seconds of the cheapest setting of SPAMS in a grid that reaches the error."""
     best = np.inf

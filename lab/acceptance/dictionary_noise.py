@@ -87,17 +87,21 @@ def compare(problems):
         row = {"ours": worst(model.components_, A) / oracle}
         row |= {name: worst(atoms, A) / oracle for name, atoms in peers(Y, n, number).items()}
         rows.append({"density": density, "snr_db": snr_db, **row})
+        ratios = ", ".join(f"{name} {value:.3g}" for name, value in row.items())
+        print(f"  n={n} {kind} density {density} {snr_db} dB condition {condition}: {ratios}", flush=True)
     return rows
 
 
 def drawn(n_problems, rows_per_atom=200, conditions=(None,)):
-    """Settings drawn at random from the grid of the promise."""
-    rng = np.random.default_rng([SEED, rows_per_atom])
-    kinds, densities, levels = ("gauss", "gap", "laplace"), (0.05, 0.1, 0.2, 0.3), (20, 25, 30, 40, 50, 60)
-    for number in range(n_problems):
-        kind, density, snr_db = rng.choice(kinds), float(rng.choice(densities)), int(rng.choice(levels))
-        condition = conditions[number % len(conditions)]
-        yield int(rng.choice([20, 50])), rows_per_atom, str(kind), density, snr_db, condition
+    """Cells of the promise's grid at random; levels, laws, densities and sizes take turns."""
+    rng = np.random.default_rng([SEED, rows_per_atom, len(conditions)])
+    levels = (20, 25, 30, 40, 50, 60)
+    cells = [(kind, density) for kind in ("gauss", "gap", "laplace") for density in (0.05, 0.1, 0.2, 0.3)]
+    order = [cells[i] for i in np.concatenate([rng.permutation(12) for _ in range(-(-n_problems // 12))])]
+    for number, (kind, density) in enumerate(order[:n_problems]):
+        n = 50 if number % 4 == 3 else 20
+        snr_db = levels[(number + number // 6) % 6]
+        yield n, rows_per_atom, kind, density, snr_db, conditions[number % len(conditions)]
 
 
 def figures(what, rows, strict=0.95, loose=0.9):

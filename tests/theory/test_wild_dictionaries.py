@@ -1,6 +1,7 @@
 """Noise, a mean, scales, outliers, sorted rows, changes: what real data do to a dictionary."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -29,6 +30,19 @@ def test_noise_leaves_little_more_than_the_oracle(kind, density, snr_db, conditi
     assert oracle_ratio(model, problem) < 1.5
     assert abs(model.noise_std_ / problem.noise_std - 1) < 0.05
     assert model.outcome_.kind == "converged"
+
+
+def test_a_direction_that_is_nearly_lost_costs_nothing():
+    rng = np.random.default_rng(3)
+    U, s, Vt = np.linalg.svd(rng.standard_normal((12, 12)))
+    s[-1] = s[0] / 1e4
+    A = (U * s) @ Vt
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    problem = make_sparse_dictionary(2400, 12, density=0.1, kind="gauss", random_state=3)
+    X = problem.codes @ A
+    X += 0.01 * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+    model = CompleteDictionaryLearning(random_state=0).fit(X)
+    assert oracle_ratio(model, replace(problem, X=X, components=A)) < 1.5
 
 
 @pytest.mark.parametrize("size", [1.0, 100.0])

@@ -17,6 +17,7 @@ from scipy.special import erf, erfinv
 from altmin.guarantees.curvature import curved
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
+from altmin.kernels.gram import least_eigenvalue
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
 
@@ -233,7 +234,7 @@ def _spans(U: Array) -> Array:
         gram[i, :] = gram[:, i] = 0.0
         gram[i, i] = len(V)  # its own direction is left out: as large as none of the others
         count = len(V) - len(used)
-        found[i] = np.sqrt(max(float(np.linalg.eigvalsh(gram)[0]), 0.0) * (k - 1) / max(count, 1))
+        found[i] = np.sqrt(max(least_eigenvalue(gram), 0.0) * (k - 1) / max(count, 1))
     return found
 
 

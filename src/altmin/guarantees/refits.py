@@ -95,7 +95,8 @@ def distinct(Z: NDArray[Any], near: float = NEAR, by_size: bool = False) -> NDAr
     """Rows that aren't 0, and no near copy (in direction, up to sign) of an earlier one.
 
     Copies are neighbours along any direction, so rows are sorted along one, and compared with the next,
-    the one after that, and so on while some are near enough there: n log n instead of all pairs.
+    the one after that, and so on while some are near enough there, and along another direction: n log n
+    instead of all pairs.
 
     Parameters
     ----------

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
+_FEW = 4  # a window with fewer is none, whatever the shuffles give
+
 
 @compiled
 def _fullest(angles: NDArray[Any], window: float) -> int:
@@ -41,15 +43,17 @@ def crowded_lines(Z: NDArray[Any], windows: NDArray[Any], most: int) -> NDArray[
         The fullest window's count over what it may be: the largest of four shuffles, and four deviations.
         Above 1 a combination of the two atoms is sparser than the atoms themselves.
     """
-    n, k = Z.shape
+    columns = np.ascontiguousarray(Z.T)
+    k = len(columns)
     found = np.zeros((k, k))
     first, second = np.empty(most), np.empty(most)
     for i in range(k):
+        used = np.flatnonzero(columns[i])
         for j in range(i):
             m = 0
-            for row in range(n):
-                if Z[row, i] != 0.0 and Z[row, j] != 0.0:
-                    first[m], second[m] = Z[row, i], Z[row, j]
+            for row in used:
+                if columns[j, row] != 0.0:
+                    first[m], second[m] = columns[i, row], columns[j, row]
                     m += 1
                     if m == most:
                         break
@@ -57,8 +61,8 @@ def crowded_lines(Z: NDArray[Any], windows: NDArray[Any], most: int) -> NDArray[
                 continue
             window = windows[i] + windows[j]
             seen = _fullest(np.arctan2(second[:m], first[:m]) % np.pi, window)
-            null = 0
-            for shift in range(1, 5):
+            null = 1  # every angle is in a window of its own
+            for shift in range(1, 5 if seen >= _FEW else 1):
                 step = (shift * m) // 5
                 moved = np.concatenate((first[step:m], first[:step]))
                 null = max(null, _fullest(np.arctan2(second[:m], moved) % np.pi, window))

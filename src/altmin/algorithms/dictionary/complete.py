@@ -47,6 +47,7 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
+from altmin.algorithms.dictionary.merging import merged, pool_map, pooled
 from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
 from altmin.algorithms.dictionary.polish import (
     at,
@@ -70,10 +71,12 @@ from altmin.algorithms.dictionary.posterior import (
 )
 from altmin.algorithms.dictionary.starts import (
     PORTFOLIO,
+    TIED,
     Candidate,
     Progress,
     Search,
     agree,
+    alike,
     contrast_map,
     distinct_directions,
     first_atoms,
@@ -89,8 +92,9 @@ from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
-_START_TOL = 1e-4  # on 1 - |cos| of the rows of two rotations
+_START_TOL = 1e-3  # on 1 - |cos| of the rows of two rotations
 _REFINE_PASSES = 40  # of expectation maximisation from a start
+_SETTLE_PASSES = 100  # of the best candidate
 _SKETCH_PASSES = 3
 _BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
 _STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
@@ -144,6 +148,7 @@ _PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
     "ratios": (ratio_map, "sample", "pairs", False, "_parted"),
     "judge": (spread_map, "all", "judge", False, "_judged"),
     "refine": (posterior_map, "few", "refine", True, "_refined"),
+    "merge": (pool_map, "few", "merge", False, "_merged"),
     "screen": (screen_map, "all", "screen", False, "_screened"),
     "settle": (posterior_map, "all", "refine", True, "_settled"),
     "residual": (residual_map, "all", "residual", False, "_closed"),
@@ -258,7 +263,7 @@ class Complete:
         if state.screened:
             return self._to_refine(state, state.atoms)
         # searches with a penalty are those that outliers do least harm to
-        return self._next(replace(state, search=Search(start=-1)))
+        return self._next(replace(state, search=Search()))
 
     # --- starts -----------------------------------------------------------------------------------------
 
@@ -271,7 +276,8 @@ class Complete:
             return self._started(replace(state, search=replace(search, kind="given", tried=1)), W)
         kind, seed = self.portfolio[search.start], [state.seed, search.start]
         name, _, number = kind.partition(" ")
-        search = replace(search, kind=kind, tried=search.tried + 1, repairs=0, refined=False)
+        begun = (*search.begun, search.start)
+        search = replace(search, kind=kind, tried=search.tried + 1, begun=begun, repairs=0, refined=False)
         state = replace(state, search=search, progress=Progress())
         if name == "l1":
             atoms, sums = first_atoms(k, len(state.decoder), seed)
@@ -291,12 +297,12 @@ class Complete:
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
         turned = float(np.max(1 - np.abs(np.einsum("ij,ij->i", W, state.W))))
         state = at(replace(state, progress=state.progress.after(turned)), W)
-        if turned > _START_TOL and state.progress.passes < passes:
-            return state
         search = state.search
         if search.best is not None and search.best.exact and agree(W, search.best.W):
             again = replace(search.best, kind=search.kind)
             return self._next(replace(state, search=replace(search, found=(*search.found, again))))
+        if turned > _START_TOL and state.progress.passes < passes:
+            return state
         return self._started(state, W)
 
     def _searched(self, state: CompleteState, stats: Stats) -> CompleteState:
@@ -391,7 +397,7 @@ class Complete:
 
     def _screened(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Second moments of the rows that count, and the refinement again on them."""
-        search = Search(start=-1, kind="l1 screened", tried=state.search.tried)
+        search = Search(kind="l1 screened", tried=state.search.tried)
         outliers = stats["outliers"].value
         return replace(state, phase="covariance", screened=True, outliers=outliers, search=search)
 
@@ -417,16 +423,35 @@ class Complete:
             bool(exact and is_exact(state)), prior,
         )  # fmt: skip
         best = search.best
+        if search.kind == "merged" and not (candidate.exact or score > best.score + TIED):
+            return self._next(state)
         if best is None or (candidate.exact, score) > (best.exact, best.score):
             best = candidate
-        return self._next(replace(state, search=replace(search, found=(*search.found, candidate), best=best)))
+        after = replace(search, found=(*search.found, candidate), best=best)
+        state = replace(state, search=after)
+        other = candidate if best is not candidate else search.best
+        if self._can_merge(state, other):
+            return pooled(state, best, other)
+        return self._next(state)
+
+    def _can_merge(self, state: CompleteState, other: Candidate | None) -> bool:
+        """Whether the best candidate may lack atoms that another one has."""
+        best, unscreened = state.search.best, state.levelled and not state.screened
+        if other is None or other.prior is None or best.prior is None or unscreened:
+            return False
+        return state.search.kind != "merged" and not alike(other, best)
+
+    def _merged(self, state: CompleteState, stats: Stats) -> CompleteState:
+        return merged(state, stats) or self._next(state)
 
     def _next(self, state: CompleteState) -> CompleteState:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
-        rest = range(search.start + 1, len(self.portfolio))
+        rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
         later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        if exact:  # what has worked is the quickest to confirm it, from elsewhere
+            later.sort(key=lambda start: self.portfolio[start] != search.best.kind)
         if not enough and later and self.start is None:
             return self._begin(replace(state, search=replace(search, start=later[0])))
         if state.levelled and not state.screened:
@@ -451,18 +476,17 @@ class Complete:
         return structure(best.prior, state.frame) > _STRUCTURE
 
     def _accept(self, state: CompleteState) -> CompleteState:
-        """The best candidate is final, but for a refinement on all rows where it saw only a few."""
+        """The best candidate is final, but for the end of its refinement, on all rows."""
         best = state.search.best
         state = self._at_candidate(replace(state, progress=Progress()), best)
-        few = isinstance(self._rows(state, "few"), Take)
-        return replace(state, phase="settle" if best.prior is not None and few else "accepted")
+        return replace(state, phase="settle" if best.prior is not None else "accepted")
 
     def _settled(self, state: CompleteState, stats: Stats) -> CompleteState:
         state = refit(state, stats, self.orthogonal)
         fields = {"W": state.W, "atoms": state.atoms, "centre": state.centre, "prior": state.prior}
         best = replace(state.search.best, **fields, thresholds=state.thresholds, noise=state.noise)
         state = replace(state, search=replace(state.search, best=best))
-        done = state.phase == "refined" or state.progress.passes >= _REFINE_PASSES
+        done = state.phase == "refined" or state.progress.passes >= _SETTLE_PASSES
         return replace(state, phase="accepted" if done else "settle")
 
     def _at_candidate(self, state: CompleteState, best: Candidate) -> CompleteState:

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.algorithms.dictionary.block_sums import Frame, first_moments, signals, without_mean
+from altmin.algorithms.dictionary.starts import unit_rows
 from altmin.contract import Block, Concat, Stats, TopRows, record
 from altmin.kernels.bernoulli_gauss import sparse_posterior
 from altmin.kernels.polar import polar
@@ -26,9 +27,10 @@ from altmin.kernels.polar import polar
 if TYPE_CHECKING:
     from altmin.algorithms.dictionary.complete import CompleteState
 
-_FIRST_NOISE = 0.1  # of the rms of the data
+_FIRST_NOISE = 0.3  # of the rms of the data
 _FIRST_DENSITY = 0.1
 _NOISE_STEP = 4.0  # by which the variance may change in a pass
+_FURTHER = 2.5  # times the step of least squares in every other pass, which errors that shrink slowly need
 _SETTLED = 0.03  # of the standard error of the most used atom
 _RARE = 0.002  # share of samples below which an atom counts as unused
 _TWIN = 0.995  # |cos| of two atoms that are one
@@ -133,6 +135,9 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
         state = replace(state, centre=state.centre + (stats["sum"] - stats["codes_sum"] @ atoms) / n_rows)
     norms = np.linalg.norm(atoms, axis=1)
     atoms = np.where(norms[:, None] > 0, atoms / np.where(norms > 0, norms, 1.0)[:, None], state.atoms)
+    change = float(np.max(np.linalg.norm(atoms - state.atoms, axis=1)))
+    if state.progress.passes % 2 and not orthogonal:
+        atoms = unit_rows(state.atoms + _FURTHER * (atoms - state.atoms), atoms)
     counts = stats["counts"]
     free = max(n_rows * n - counts.sum() - k * n, 1.0)
     variance = stats["left"] / free
@@ -142,7 +147,6 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     sizes = np.maximum(sizes, 1e-24 * state.frame.energy)
     density, score = np.clip(counts / n_rows, 1e-4, _DENSEST), stats["evidence"] / n_rows
     prior = Prior(variance, sizes, density, score, settled)
-    change = float(np.max(np.linalg.norm(atoms - state.atoms, axis=1)))
     atoms, mended = _mended(atoms, counts / n_rows, stats["worst"].payload)
     error = np.sqrt(variance / np.max(np.maximum(counts, 1.0) * sizes))
     calm = change < _SETTLED * error and settled and not mended

@@ -54,6 +54,9 @@ PORTFOLIO = (
 """Kinds of start in the order in which they are tried, with the width of the Huber function, the penalties
 and steps of a search without whitening, or the number of searches for each atom."""
 
+TIED = 0.05
+"""Evidence, in nats per sample, by which refinements that led to the same maximum may differ."""
+
 _BATCH = 256  # samples of a penalised step
 _FORGET = 3.0  # the sums of step t weigh (1 - 1/t)^3 in the next
 _SAME = 0.7  # |cos| above which two directions of a bank are the same atom
@@ -230,6 +233,7 @@ class Search:
     """Where the portfolio of starts is, the candidates so far, and the best of them."""
 
     start: int = 0
+    begun: tuple[int, ...] = ()  # starts so far
     kind: str = ""
     tried: int = 0
     rotation: Any = None  # (k, k): W of the current start, before its polish
@@ -257,5 +261,10 @@ class Search:
     def _alike(self) -> list[Candidate]:
         if self.best is None:
             return []
-        least = 0.9 if self.best.exact else 0.98
-        return [c for c in self.found if c is self.best or agree(c.atoms, self.best.atoms, least)]
+        return [c for c in self.found if c is self.best or alike(c, self.best)]
+
+
+def alike(candidate: Candidate, best: Candidate) -> bool:
+    """Whether two candidates have the same atoms and, where there is noise, the same evidence."""
+    tied = best.prior is None or candidate.score > best.score - TIED
+    return tied and agree(candidate.atoms, best.atoms, 0.9 if best.exact else 0.98)

@@ -5,7 +5,8 @@ r"""Approximate dictionary learning: peel a dictionary off, then improve it in s
 Without assumptions on coherence or randomness, and with outliers (Bhaskara and Tai). The phases:
 
 ``norms``   one pass: length of the longest row, whose square is the unit of the weights
-``gather``  a sample of rows (all of them for exact peeling), peeled where it is
+``gather``  a sample of rows (all of them for exact peeling), peeled where it is; where rows share a
+            direction, and atoms are coherent, some of the rows are the start instead
 ``peel``    theory mode, many rows: peeling in passes over all of them
 ``sweep``   :mod:`altmin.algorithms.overcomplete.improve`; not in theory mode
 ``final``   one pass: error, norms of the codes, spectra of data and residual, for the report
@@ -41,6 +42,7 @@ from altmin.kernels.peel import subtract_codes
 from altmin.kernels.pursuit import SparseRows
 
 _SPECTRUM_FEATURES = 2048
+_ALIGNED = 0.3  # share of the squares of unit rows along one axis: .05 for 100 atoms in 64 dimensions
 
 
 @record
@@ -150,7 +152,10 @@ class ApproximateDictionary:
 
     def _peel_gathered(self, state: ApproximateState, stats: Stats) -> ApproximateState:
         U, w = stats["U"].value, stats["w"].value
-        if self.exact:
+        if self.sweeps is not None and not self.equal and share_a_direction(U, self.plan.n_atoms):
+            chosen = np.random.default_rng([state.seed, 3]).choice(len(U), self.plan.n_atoms, replace=False)
+            atoms, drawn = U[chosen], None
+        elif self.exact:
             atoms, drawn = peel_all(self, U, w), None
         else:
             peel = peel_sample(self, state, U, w)
@@ -199,6 +204,18 @@ def gather_map(algorithm: ApproximateDictionary, state: ApproximateState, block:
     """The rows themselves (exact peeling is n^2: for few rows, in one place)."""
     U, norms = unit_rows(block.X)
     return {"U": Concat(U), "w": Concat(row_weights(norms, algorithm.equal, state.longest))}
+
+
+def share_a_direction(U: NDArray[Any], n_atoms: int) -> bool:
+    """Whether atoms must be coherent: one axis holds a large part of the unit rows.
+
+    Rows that agree are then no sign of an atom, and sweeps do better from rows as they are.
+    """
+    d = U.shape[1]
+    if len(U) < 2 * n_atoms or d > _SPECTRUM_FEATURES or not np.all(U.any(axis=1)):
+        return False
+    moments = (U.T @ U).astype(np.float64)
+    return bool(np.linalg.eigvalsh(moments)[-1] > max(_ALIGNED, 3 / d) * np.trace(moments))
 
 
 def final_map(algorithm: ApproximateDictionary, state: ApproximateState, block: Block) -> Stats:
