@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from altmin import (
     CodedDiffraction,
@@ -189,3 +190,40 @@ def test_coded_diffraction_needs_no_matrix():
     np.testing.assert_allclose(fitted.predict(designs), y, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="y has shape"):
         PhaseRetrieval().fit(designs, y[:3])
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_any_linear_operator_serves_as_design(dtype):
+    rng = np.random.default_rng(3)
+    X, s = rng.standard_normal((240, 30)), rng.standard_normal(30)
+    if dtype is complex:
+        X, s = X + 1j * rng.standard_normal(X.shape), s + 1j * rng.standard_normal(30)
+    X = X * np.geomspace(1, 20, 30)
+    operator = LinearOperator(
+        X.shape, dtype=X.dtype, matvec=lambda v: X @ v, rmatvec=lambda v: X.conj().T @ v
+    )
+    y = np.abs(X @ s) ** 2
+    fitted = PhaseRetrieval(random_state=0).fit(operator, y)
+    turn = np.vdot(fitted.signal_, s)
+    np.testing.assert_allclose(fitted.signal_ * turn / abs(turn), s, atol=1e-8)
+    np.testing.assert_allclose(fitted.predict(operator), y, rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="can't be kept"):
+        PhaseRetrieval(checkpoint="somewhere").fit(operator, y)
+
+
+def test_a_complex_signal_behind_real_designs_is_not_called_found():
+    rng = np.random.default_rng(4)
+    X, s = rng.standard_normal((300, 20)), rng.standard_normal(20) + 1j * rng.standard_normal(20)
+    fitted = PhaseRetrieval(random_state=0).fit(X, np.abs(X @ s) ** 2)
+    assert fitted.outcome_.kind == "stalled"
+    assert "a complex signal, which real designs" in str(fitted.outcome_)
+
+
+def test_two_real_rows_an_unknown_suffice_for_phase_retrieval():
+    found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, s = rng.standard_normal((200, 100)), rng.standard_normal(100)
+        z = PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_
+        found += min(np.linalg.norm(z - s), np.linalg.norm(z + s)) < 1e-3 * np.linalg.norm(s)
+    assert found == 4

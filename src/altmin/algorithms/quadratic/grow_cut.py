@@ -74,9 +74,7 @@ def judged(
     else:
         scale = scale if descent.scale is None else descent.scale
         slope, mu = slope * scale, 1.0
-        curvature = (
-            None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
-        )
+        curvature = None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
     return replace(
         descent, point=descent.trial, objective=objective, slope=slope, curvature=curvature, scale=scale,
         mu=mu, gain=float(gain), taken=True,

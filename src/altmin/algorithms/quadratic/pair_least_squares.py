@@ -150,9 +150,13 @@ class PairLeastSquares(GrowCut, PairSensing):
         if state.power_left > 1:
             return super()._power_v(state, stats)
         k = self._rank(state)
-        left, values, right = np.linalg.svd(applied(state.right.T, stats["B"]) / stats["n"], full_matrices=False)
+        left, values, right = np.linalg.svd(
+            applied(state.right.T, stats["B"]) / stats["n"], full_matrices=False
+        )
         root = np.sqrt(values[:k])
-        return self.evaluate(state, self.join(state.new_U @ right[:k].T * root, left[:, :k] * root), np.ones(k))
+        return self.evaluate(
+            state, self.join(state.new_U @ right[:k].T * root, left[:, :k] * root), np.ones(k)
+        )
 
     def _look(self, state: Any, stats: Stats) -> Any:
         """Directions along which the residual is still correlated with products of the designs."""
@@ -169,7 +173,9 @@ class PairLeastSquares(GrowCut, PairSensing):
         root = np.sqrt(values[:k] * (0.5 if some else 1.0))
         U, V = left[:, :k] * root / units[0][:, None], right[:k].T * root / units[1][:, None]
         if some:
-            U, V = (np.column_stack(both) for both in zip(self.parts(state, _point(state)), (U, V), strict=True))
+            U, V = (
+                np.column_stack(both) for both in zip(self.parts(state, _point(state)), (U, V), strict=True)
+            )
         return (self.grow if some else self.evaluate)(state, self.join(U, V), np.ones(U.shape[1]))
 
 

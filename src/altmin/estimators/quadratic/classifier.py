@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
@@ -34,10 +35,11 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
 
     .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
 
-    The one-pass machine (Lin and Ye 2016) on the 0/1 target finds the directions along which the second
-    moments of the classes differ (M's eigenvectors; the link changes its eigenvalues, not the span). A
-    logistic regression on the features and the quadratic ones of those directions follows. One-hot and other
-    very sparse features (clicks) are learned by variational sweeps instead, and stay sparse.
+    Moments (Lin and Ye 2016) of the 0/1 target show directions along which the second moments of the classes
+    differ: M's eigenvectors, for Gaussian features. From there the log loss itself is minimised over b, w and M.
+    A logistic regression on the features and the products of the directions follows; it serves more than two
+    classes, too, each of which has a machine against the rest. One-hot and other very sparse features
+    (clicks) are learned by variational sweeps instead, and stay sparse.
 
     Parameters
     ----------
@@ -96,7 +98,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     C: Positive = 1.0
     moments: Literal["auto", "gaussian", "sample"] = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    max_iter: Count = 100
+    max_iter: Count = 1000
     tol: NotNegative = 1e-6
 
     @fit_context
@@ -288,17 +290,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         known: tuple[OnePassState, ...] = (),
         once: bool = False,
     ) -> tuple[Result, tuple[OnePassState, ...]]:
-        """One-against-rest machines: from the start, or one pass from where they were."""
+        """One-against-rest machines: their log loss, or one pass from where they were."""
         info = source.info
-        rows = auto_batch(info, self.rank)
-        algorithm = OnePass(
-            self.rank,
-            batch_size=0 if source.n_rows < 10 * rows and not once else rows,
-            moments=self.moments,
-            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
-            wrap=not once,
-            total=None if once else source.n_rows,
-        )
+        whiten = self.whiten if isinstance(self.whiten, str) else bool(self.whiten)
+        given: dict[str, Any] = {"moments": self.moments, "whiten": whiten}
+        algorithm: OnePass = LeastSquares(self.rank, logistic=True, strength=1 / self.C, **given)
+        if once:
+            algorithm = OnePass(self.rank, batch_size=auto_batch(info, self.rank), **given)
         changes: dict[str, Any] = {"max_iter": None, "tol": 0.0} if once else {}
         states = []
         for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):
