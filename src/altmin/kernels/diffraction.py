@@ -1,4 +1,4 @@
-"""Designs that are never formed: coded diffraction (Fourier transforms behind masks), and any linear operator."""
+"""Designs that are never formed: Fourier transforms behind masks, and any linear operator."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class OperatorDesign:
         return np.asarray(self._operator.rmatvec(fields))
 
     def powers(self, weight: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Sums over the rows of the second and fourth powers of the entries; of many columns, for some of them."""
+        """Sums over the rows of second and fourth powers of the entries (many columns: from some of them)."""
         d = self._operator.shape[1]
         some = np.unique(np.linspace(0, d - 1, d if d <= _ALL_COLUMNS else _SOME_COLUMNS).astype(np.intp))
         found = np.empty((2, len(some)))

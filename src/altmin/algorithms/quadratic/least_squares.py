@@ -1,14 +1,16 @@
 r"""The machine on rows that can be read again: a start from moments, then the true loss.
 
-.. math:: f(x) = b + z^T w + \sum_j s_j (z^T u_j)^2, \quad s_j = \pm 1, \qquad
-   \min_{b, w, U} \sum_i (y_i - f(x_i))^2 \quad\text{or}\quad \min_{b, w, U} 2 \sum_i \log(1 + e^{f(x_i)}) - y_i f(x_i)
+.. math:: f(x) = b + z^T w + \sum_j s_j (z^T u_j)^2, \quad s_j = \pm 1
+
+.. math:: \min_{b, w, U} \sum_i (y_i - f(x_i))^2 \quad\text{or}\quad
+   \min_{b, w, U} 2 \sum_i \log(1 + e^{f(x_i)}) - y_i f(x_i)
 
 Moments of the residual, :math:`H = \frac{1}{2n} \sum_i r_i z_i z_i^T` with its diagonal corrected, give the
 start that Lin and Ye's theory speaks of (:mod:`altmin.algorithms.quadratic.one_pass`): the k largest
 eigenvalues with their signs. From there the loss itself is minimised
-(:mod:`altmin.algorithms.quadratic.grow_cut`); features and residual are clipped where moments look for what it
-still misses, so that heavy tails don't hide it. With two classes (y of zeros and ones, the second loss) a row
-counts in J'J with :math:`p (1 - p)`, and its residual is :math:`y - p`. The ridge is
+(:mod:`altmin.algorithms.quadratic.grow_cut`); features and residual are clipped where moments look for what
+it still misses, so that heavy tails don't hide it. With two classes (y of zeros and ones, the second loss) a
+row counts in J'J with :math:`p (1 - p)`, and its residual is :math:`y - p`. The ridge is
 :math:`a \|M\|_* + 2 a^2 \|w\|^2`.
 """
 

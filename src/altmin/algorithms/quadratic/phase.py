@@ -8,9 +8,9 @@ power step on :math:`s s^H + \eta H` needs O(d) memory. Rows that can be read ag
 reweighted amplitude flow (Wang, Giannakis, Saad and Chen 2018): gradient steps on
 :math:`\frac1n \sum w_i (|x_i^T s| - \sqrt{y_i})^2` where :math:`w_i` is small for rows whose phase is
 still uncertain, and 0 for rows that miss by far more than the others (outliers). The start is the top
-direction of the rows with the largest intensities; where rows are few and the polish settles above a loss
-of zero, it begins again a few times from that direction with noise added, and the lowest loss counts. Columns are measured in units of their own size. Noise may
-have put intensities below zero: their amplitude counts as 0.
+direction of the rows with the largest intensities; where rows are few and the polish settles above a loss of
+zero, it begins again a few times from that direction with noise added, and the lowest loss counts. Columns
+are measured in units of their own size. Noise may have put intensities below zero: their amplitude counts as 0.
 
 Complex designs come as rows [Re x, Im x]: the engine's blocks are real. Coded diffraction patterns come as
 rows of masks, each with a row of intensities beside it; products with them are fast Fourier transforms. A
@@ -201,7 +201,7 @@ class Phase(GuardedSteps):
         return state.s * np.vdot(state.s, along) + eta * H
 
     def _polish(self, state: PhaseState, stats: Stats) -> PhaseState:
-        """A reweighted amplitude step; once the signal has settled, one that raised the loss is taken back."""
+        """A reweighted amplitude step; once the signal has settled, none that raises the loss is kept."""
         n = stats["n"]
         loss = stats["amplitude"] / n
         if loss > state.amplitude_loss * (1 + 1e-9) and state.settled and not state.again:

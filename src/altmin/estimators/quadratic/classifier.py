@@ -36,7 +36,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
 
     Moments (Lin and Ye 2016) of the 0/1 target show directions along which the second moments of the classes
-    differ: M's eigenvectors, for Gaussian features. From there the log loss itself is minimised over b, w and M.
+    differ: M's eigenvectors, for Gaussian features. From there the log loss is minimised over b, w and M.
     A logistic regression on the features and the products of the directions follows; it serves more than two
     classes, too, each of which has a machine against the rest. One-hot and other very sparse features
     (clicks) are learned by variational sweeps instead, and stay sparse.

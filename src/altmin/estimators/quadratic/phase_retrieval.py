@@ -112,7 +112,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         return self
 
     def _fit_unformed(self, designs: Any, y: Any, sample_weight: Any) -> Self:
-        """Designs that are never formed: rows of masks, or one row for an operator, with intensities beside."""
+        """Designs that are never formed: rows of masks, or one row for an operator, intensities beside."""
         operator = designs if isinstance(designs, LinearOperator) else None
         needed = (designs.shape[0],) if operator is not None else designs.masks.shape
         if y is None or np.shape(y) != needed:

@@ -244,7 +244,7 @@ class RankOneSensing(RegressorMixin, Estimator):
         return self._pair_algorithm(source) if self.n_second_features_ else self._algorithm(source)
 
     def _finished(self, source: AnySource) -> bool:
-        """Whether the true loss is minimised: rows can be read again, and no steps of a stream are asked for."""
+        """Whether the true loss is minimised: no steps of a stream are asked for, and rows stay."""
         printed = self.moments == "gaussian" and self.whiten is False
         asked = self.batch_size != "auto" or self.step != "auto" or printed
         return not asked and reads_again(source)
