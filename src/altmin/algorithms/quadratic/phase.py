@@ -10,7 +10,7 @@ reweighted amplitude flow (Wang, Giannakis, Saad and Chen 2018): gradient steps 
 still uncertain, and 0 for rows that miss by far more than the others (outliers). The start is the top
 direction of the rows with the largest intensities; where rows are few and the polish settles above a loss of
 zero, it begins again a few times from that direction with noise added, and the lowest loss counts. Columns
-are measured in units of their own size. Noise may have put intensities below zero: their amplitude counts as 0.
+are measured in units of their own size. Noise may have put intensities below zero: their amplitude is 0.
 
 Complex designs come as rows [Re x, Im x]: the engine's blocks are real. Coded diffraction patterns come as
 rows of masks, each with a row of intensities beside it; products with them are fast Fourier transforms. A
@@ -249,7 +249,7 @@ class Phase(GuardedSteps):
         s = state.start + noise * (size / np.linalg.norm(noise))
         s = s * (size / np.linalg.norm(s))
         best = state.best if state.best and state.best[0] < state.loss else (state.loss, state.s)
-        fresh = {
+        fresh: dict[str, Any] = {
             "settled": False,
             "miss": np.inf,
             "amplitude_loss": np.inf,
