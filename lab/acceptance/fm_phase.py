@@ -49,7 +49,7 @@ def few_intensities() -> Iterator[Figure]:
                 turn = np.vdot(z, x)
                 rates[name] += np.linalg.norm(z * turn / abs(turn) - x) < 1e-3 * np.linalg.norm(x)
         what = f"{kind}, {n // 100} rows an unknown: found of 10 (RAF: {rates['RAF']})"
-        yield Figure(what, rates["ours"], at_least=rates["RAF"])
+        yield Figure(what, int(rates["ours"]), at_least=int(rates["RAF"]))
 
 
 def _raf(X: np.ndarray, y: np.ndarray, rng: np.random.Generator) -> np.ndarray:

@@ -227,3 +227,18 @@ def test_two_real_rows_an_unknown_suffice_for_phase_retrieval():
         z = PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_
         found += min(np.linalg.norm(z - s), np.linalg.norm(z + s)) < 1e-3 * np.linalg.norm(s)
     assert found == 4
+
+
+def test_the_classifier_takes_frames_with_text_columns():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = clicks(9000)
+    names = X.indices.reshape(-1, 3)
+    frame = pd.DataFrame({f"field {j}": [f"level {level}" for level in names[:, j]] for j in range(3)})
+    frame["age"] = np.random.default_rng(0).random(9000)
+    fitted = FactorizationMachineClassifier(2, random_state=0).fit(frame[:6000], y[:6000])
+    assert fitted.score(frame[6000:], y[6000:]) > 0.6
+    assert len(fitted.encoded_names_) == 101
+    again = FactorizationMachineClassifier(2, random_state=0).fit(X[:6000], y[:6000])
+    assert fitted.score(frame[6000:], y[6000:]) > again.score(X[6000:], y[6000:]) - 0.03
+    with pytest.raises(ValueError, match="needs one"):
+        fitted.predict(X)

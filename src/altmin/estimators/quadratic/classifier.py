@@ -18,8 +18,8 @@ from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
 from altmin.contract import Block
 from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
-from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
+from altmin.estimators.quadratic.categories import OpensFrames
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
@@ -30,7 +30,7 @@ from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
 
-class FactorizationMachineClassifier(ClassifierMixin, Estimator):
+class FactorizationMachineClassifier(ClassifierMixin, OpensFrames):
     r"""Logistic regression on a quadratic of low rank.
 
     .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
@@ -64,6 +64,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         Labels.
     factors_ : ndarray of shape (n_factors, n_features)
         Directions in the user's columns, after centring at ``centre_``; ``rank`` per pair of classes.
+    encoded_names_ : list of str
+        For frames with categorical columns: the one-hot columns to which the other attributes refer.
     coef_, intercept_ : ndarray
         Of the logistic regression on standardised features and products of directions.
     n_iter_, history_, outcome_
@@ -117,7 +119,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        opened = self._open_encoded(X, codes.astype(np.float64), sample_weight, reset=True)
         source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
         self._streams: tuple[SparseStream, ...] = ()  # of sparse rows
@@ -149,6 +151,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         kept = getattr(self, "_kept", None)
         self._streams = getattr(self, "_streams", ())
         new = kept is None and not self._streams
+        if new:
+            self._categories, self.encoded_names_ = {}, []
         labels = np.unique(y if classes is None else classes) if new else self.classes_
         unknown = np.setdiff1d(y, labels)
         if len(unknown):
@@ -183,7 +187,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             known = self.classes_.tolist()
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {known}")
         codes = np.searchsorted(self.classes_, y).astype(np.float64)
-        return self._open(X, codes, sample_weight, reset=False)
+        return self._open_encoded(X, codes, sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if self._streams:
@@ -222,7 +226,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The scores.
         """
         check_is_fitted(self)
-        source = self._open(X, reset=False).require_replayable("decision_function")
+        source = self._open_encoded(X, None, None, reset=False).require_replayable("decision_function")
         scores = np.asarray(map_rows(self._scores, source, self.n_jobs, power=self._power))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
