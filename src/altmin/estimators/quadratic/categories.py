@@ -32,7 +32,6 @@ class OpensFrames(Estimator):
         return open_source(encoded, y, sample_weight)
 
 
-
 def has_categories(X: Any) -> bool:
     """Whether X is a pandas or polars frame with a column that isn't numeric."""
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
@@ -75,7 +74,7 @@ def encoded_names(categories: dict[str, list[str]]) -> list[str]:
 
 
 def _strings(column: Any) -> list[str]:
-    return [str(value) for value in column.to_numpy().tolist()]
+    return [str(value) for value in np.asarray(column).tolist()]
 
 
 def _numeric(column: Any) -> bool:
