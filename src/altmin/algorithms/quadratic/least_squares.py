@@ -30,7 +30,7 @@ from altmin.contract import Block, Done, Info, Round, Stats, record
 
 MOST_MOMENTS = 1000  # features up to which H is formed
 _CLIP = 3.0
-_MOST_LINEAR = 0.1  # a strong ridge leaves nothing but the linear part, and that as it is
+_MOST_LINEAR = 0.02  # a strong ridge leaves nothing but the linear part, and that as it is
 _ABOVE_NOISE = 1.2
 _SECOND = 2
 _FRESH = 0.3  # length of the factors of a random start
