@@ -13,6 +13,7 @@ from altmin import (
     PhaseRetrieval,
     RankOneSensing,
 )
+from altmin.algorithms.quadratic import grow_cut
 from altmin.datasets import make_quadratic
 
 
@@ -242,3 +243,20 @@ def test_the_classifier_takes_frames_with_text_columns():
     assert fitted.score(frame[6000:], y[6000:]) > again.score(X[6000:], y[6000:]) - 0.03
     with pytest.raises(ValueError, match="needs one"):
         fitted.predict(X)
+
+
+@pytest.mark.parametrize("seed", [10, 12])
+def test_near_the_information_limit_fits_begin_again(seed, monkeypatch):
+    rng = np.random.default_rng([seed, 30, 3])  # 118 degrees of freedom
+    X = rng.standard_normal((153 + 2000, 30))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    U = np.linalg.qr(rng.standard_normal((30, 3)))[0]
+    law = Z @ rng.standard_normal(30) / np.sqrt(30) + np.square(Z @ U) @ [1.0, -1.0, 1.0]
+
+    def left():
+        fitted = FactorizationMachineRegressor(3, random_state=0).fit(X[:153], law[:153])
+        return np.mean((fitted.predict(X[153:]) - law[153:]) ** 2) / law.var()
+
+    assert left() < 1e-8
+    monkeypatch.setattr(grow_cut, "_MOST_FRESH", 0)
+    assert left() > 0.1
