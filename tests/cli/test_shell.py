@@ -216,3 +216,26 @@ def test_discover_answers_on_one_page(here, folder):
     names = altmin.load(folder / "found.altmin").feature_names_in_
     assert list(names[:2]) == ["column 0", "column 1"]
     here("discover", "t.csv", "--out", "found.html", "--budget", "endless", code=1)
+
+
+def test_columns_of_text_are_features_of_a_machine(here, folder):
+    rng = np.random.default_rng(0)
+    town, shop = rng.integers(0, 5, 600), rng.integers(0, 4, 600)
+    clicked = rng.random(600) < np.where((town + shop) % 2, 0.9, 0.1)
+    rows = [f"t{a},s{b},{rng.random():.3f},{int(c)}" for a, b, c in zip(town, shop, clicked, strict=True)]
+    (folder / "clicks.csv").write_text("\n".join(["town,shop,age,click", *rows]))
+    here(
+        "fit",
+        "FactorizationMachineClassifier",
+        "clicks.csv",
+        "-n",
+        2,
+        "--target",
+        "click",
+        "--out",
+        "m.altmin",
+    )
+    (folder / "new.csv").write_text("shop,age,town\ns1,.5,t0\ns0,.5,t0\ns9,.1,t3\n")
+    here("transform", "m.altmin", "new.csv", "--out", "found.csv")
+    found = (folder / "found.csv").read_text().replace('"', "").split()
+    assert found[:3] == ["prediction", "1", "0"]

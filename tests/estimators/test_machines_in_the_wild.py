@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
 
 from altmin import (
     CodedDiffraction,
@@ -12,6 +13,7 @@ from altmin import (
     PhaseRetrieval,
     RankOneSensing,
 )
+from altmin.algorithms.quadratic import grow_cut
 from altmin.datasets import make_quadratic
 
 
@@ -189,3 +191,72 @@ def test_coded_diffraction_needs_no_matrix():
     np.testing.assert_allclose(fitted.predict(designs), y, rtol=1e-6, atol=1e-6)
     with pytest.raises(ValueError, match="y has shape"):
         PhaseRetrieval().fit(designs, y[:3])
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_any_linear_operator_serves_as_design(dtype):
+    rng = np.random.default_rng(3)
+    X, s = rng.standard_normal((240, 30)), rng.standard_normal(30)
+    if dtype is complex:
+        X, s = X + 1j * rng.standard_normal(X.shape), s + 1j * rng.standard_normal(30)
+    X = X * np.geomspace(1, 20, 30)
+    operator = LinearOperator(
+        X.shape, dtype=X.dtype, matvec=lambda v: X @ v, rmatvec=lambda v: X.conj().T @ v
+    )
+    y = np.abs(X @ s) ** 2
+    fitted = PhaseRetrieval(random_state=0).fit(operator, y)
+    turn = np.vdot(fitted.signal_, s)
+    np.testing.assert_allclose(fitted.signal_ * turn / abs(turn), s, atol=1e-8)
+    np.testing.assert_allclose(fitted.predict(operator), y, rtol=1e-6, atol=1e-6)
+    with pytest.raises(ValueError, match="can't be kept"):
+        PhaseRetrieval(checkpoint="somewhere").fit(operator, y)
+
+
+def test_a_complex_signal_behind_real_designs_is_not_called_found():
+    rng = np.random.default_rng(4)
+    X, s = rng.standard_normal((300, 20)), rng.standard_normal(20) + 1j * rng.standard_normal(20)
+    fitted = PhaseRetrieval(random_state=0).fit(X, np.abs(X @ s) ** 2)
+    assert fitted.outcome_.kind == "stalled"
+    assert "a complex signal, which real designs" in str(fitted.outcome_)
+
+
+def test_two_real_rows_an_unknown_suffice_for_phase_retrieval():
+    found = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, s = rng.standard_normal((200, 100)), rng.standard_normal(100)
+        z = PhaseRetrieval(random_state=0).fit(X, (X @ s) ** 2).signal_
+        found += min(np.linalg.norm(z - s), np.linalg.norm(z + s)) < 1e-3 * np.linalg.norm(s)
+    assert found == 4
+
+
+def test_the_classifier_takes_frames_with_text_columns():
+    pd = pytest.importorskip("pandas")
+    X, y, _ = clicks(9000)
+    names = X.indices.reshape(-1, 3)
+    frame = pd.DataFrame({f"field {j}": [f"level {level}" for level in names[:, j]] for j in range(3)})
+    frame["age"] = np.random.default_rng(0).random(9000)
+    fitted = FactorizationMachineClassifier(2, random_state=0).fit(frame[:6000], y[:6000])
+    assert fitted.score(frame[6000:], y[6000:]) > 0.6
+    assert len(fitted.encoded_names_) == 101
+    again = FactorizationMachineClassifier(2, random_state=0).fit(X[:6000], y[:6000])
+    assert fitted.score(frame[6000:], y[6000:]) > again.score(X[6000:], y[6000:]) - 0.03
+    with pytest.raises(ValueError, match="needs one"):
+        fitted.predict(X)
+
+
+@pytest.mark.parametrize("seed", [10, 12])
+def test_near_the_information_limit_fits_begin_again(seed, monkeypatch):
+    rng = np.random.default_rng([seed, 30, 3])  # 118 degrees of freedom
+    X = rng.standard_normal((153 + 2000, 30))
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    U = np.linalg.qr(rng.standard_normal((30, 3)))[0]
+    law = Z @ rng.standard_normal(30) / np.sqrt(30) + np.square(Z @ U) @ [1.0, -1.0, 1.0]
+
+    def left():
+        fitted = FactorizationMachineRegressor(3, random_state=0).fit(X[:153], law[:153])
+        return np.mean((fitted.predict(X[153:]) - law[153:]) ** 2) / law.var()
+
+    assert left() < 1e-8
+    monkeypatch.setattr(grow_cut, "_MOST_FRESH", 0)
+    assert left() > 0.1

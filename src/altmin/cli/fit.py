@@ -19,8 +19,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 import altmin
 from altmin.cli.app import model_names
-from altmin.cli.tables import WRITTEN, Frame, Wanted, check_target, read_table, write_table
+from altmin.cli.tables import WRITTEN, Frame, Mixed, Wanted, check_target, read_table, write_table
 from altmin.cli.text_files import FileError
+from altmin.estimators.quadratic.categories import OpensFrames
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def fit_file(order: Order) -> None:
     """Fit the named estimator to a file, save it, and say in plain words what came out."""
     check_target(order.out)
     model = make_model(order)
-    frame = read_frame(order.data, order.wanted)
+    frame = read_frame(order.data, replace(order.wanted, text=isinstance(model, OpensFrames)))
     _check_holes(frame, model)
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
@@ -112,7 +113,8 @@ def load_model(path: Path) -> Any:
 
 def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
     """A table as the model takes it: where both have names, its columns in the model's order."""
-    frame = read_table(data, wanted)
+    encodes = bool(getattr(model, "_categories", None))
+    frame = read_table(data, replace(wanted or Wanted(), text=encodes))
     names = getattr(model, "feature_names_in_", None)
     if names is None or frame.columns is None or list(names) == frame.columns:
         return frame
@@ -123,7 +125,11 @@ def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
     missing = [str(name) for name in names if name not in columns]
     if missing:
         raise FileError(f"{data} lacks {len(missing)} column(s) of the model: {', '.join(missing[:5])}")
-    return replace(frame, X=frame.X[:, [columns.index(name) for name in names]], columns=list(names))
+    if isinstance(frame.X, Mixed):
+        X: Any = Mixed({name: frame.X[name] for name in names})
+    else:
+        X = frame.X[:, [columns.index(name) for name in names]]
+    return replace(frame, X=X, columns=list(names))
 
 
 def make_model(order: Order) -> Any:

@@ -33,6 +33,8 @@ class Wanted:
         The column of y, or a file that holds y.
     header : bool, optional
         Whether the first line of a text file holds names; by default it is looked at.
+    text : bool
+        Whether columns of text are features: the model encodes them by itself.
     """
 
     columns: tuple[str, ...] = ()
@@ -40,11 +42,38 @@ class Wanted:
     id_column: str | None = None
     target: str | None = None
     header: bool | None = None
+    text: bool = False
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The column that names the rows, if there is one."""
         return () if self.id_column is None else (self.id_column,)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """Columns of numbers and of text, by name, for a model that encodes text by itself."""
+
+    values: dict[str, NDArray[Any]]
+
+    @property
+    def columns(self) -> list[str]:
+        """Their names."""
+        return list(self.values)
+
+    @property
+    def dtypes(self) -> list[np.dtype[Any]]:
+        """Their kinds: text is an object."""
+        return [values.dtype for values in self.values.values()]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(next(iter(self.values.values()))), len(self.values)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A column."""
+        return self.values[name]
 
 
 @dataclass(frozen=True)
@@ -168,7 +197,11 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
     features = [name for name in chosen if name not in noted]
     if not features or table.num_rows == 0:
         raise FileError(f"{path} holds no rows of numbers")
-    X = np.column_stack([_as_floats(column[name]) for name in features])
+    X: Any
+    if all(_is_numeric(column[name].type) for name in features):
+        X = np.column_stack([_as_floats(column[name]) for name in features])
+    else:
+        X = Mixed({name: _target_values(column[name]) for name in features})  # type: ignore[misc]
     notes = list(noted.values())
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
@@ -188,7 +221,7 @@ def _no_features(
         if _counts(column[name]):
             noted[name] = f'column "{name}" only counts the rows: set aside (--columns makes it a feature)'
     for name in chosen:
-        if name in noted or _is_numeric(column[name].type):
+        if name in noted or wanted.text or _is_numeric(column[name].type):
             continue
         if wanted.columns:
             raise FileError(f'{path}: --columns names "{name}", which holds text')

@@ -1,4 +1,4 @@
-"""Coded diffraction: Fourier transforms of a signal behind masks, as a matrix that is never formed."""
+"""Designs that are never formed: Fourier transforms behind masks, and any linear operator."""
 
 from __future__ import annotations
 
@@ -43,6 +43,46 @@ class Diffraction:
         squares = np.square(np.abs(self._masks))
         d = self._masks.shape[1]
         return d * squares.sum(axis=0), d * np.square(squares).sum(axis=0)
+
+
+_ALL_COLUMNS, _SOME_COLUMNS = 1024, 64  # of an operator, looked at for their sizes
+
+
+class OperatorDesign:
+    """The rows of a linear operator, of which nothing is known but its products.
+
+    Parameters
+    ----------
+    operator : scipy.sparse.linalg.LinearOperator
+        With ``matvec`` and ``rmatvec``.
+    """
+
+    def __init__(self, operator: Any) -> None:
+        self._operator = operator
+
+    def __matmul__(self, s: NDArray[Any]) -> NDArray[Any]:
+        """Products with a vector, or with each column of several."""
+        if s.ndim == 2:
+            return np.column_stack([self @ column for column in s.T])
+        return np.asarray(self._operator.matvec(s))
+
+    def adjoint(self, fields: NDArray[Any]) -> NDArray[Any]:
+        """The conjugate transpose times fields, or times each column of several."""
+        if fields.ndim == 2:
+            return np.column_stack([self.adjoint(column) for column in fields.T])
+        return np.asarray(self._operator.rmatvec(fields))
+
+    def powers(self, weight: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Sums over the rows of second and fourth powers of the entries (many columns: from some of them)."""
+        d = self._operator.shape[1]
+        some = np.unique(np.linspace(0, d - 1, d if d <= _ALL_COLUMNS else _SOME_COLUMNS).astype(np.intp))
+        found = np.empty((2, len(some)))
+        for place, column in enumerate(some):
+            squares = np.square(np.abs(self @ np.eye(1, d, column)[0]))
+            found[:, place] = weight @ squares, weight @ np.square(squares)
+        if len(some) == d:
+            return found[0], found[1]
+        return np.full(d, found[0].mean()), np.full(d, found[1].mean())
 
 
 class CodedDiffraction:

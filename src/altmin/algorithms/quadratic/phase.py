@@ -8,11 +8,13 @@ power step on :math:`s s^H + \eta H` needs O(d) memory. Rows that can be read ag
 reweighted amplitude flow (Wang, Giannakis, Saad and Chen 2018): gradient steps on
 :math:`\frac1n \sum w_i (|x_i^T s| - \sqrt{y_i})^2` where :math:`w_i` is small for rows whose phase is
 still uncertain, and 0 for rows that miss by far more than the others (outliers). The start is the top
-direction of the rows with the largest intensities. Columns are measured in units of their own size. Noise may
-have put intensities below zero: their amplitude counts as 0.
+direction of the rows with the largest intensities; where rows are few and the polish settles above a loss of
+zero, it begins again a few times from that direction with noise added, and the lowest loss counts. Columns
+are measured in units of their own size. Noise may have put intensities below zero: their amplitude is 0.
 
 Complex designs come as rows [Re x, Im x]: the engine's blocks are real. Coded diffraction patterns come as
-rows of masks, each with a row of intensities beside it; products with them are fast Fourier transforms.
+rows of masks, each with a row of intensities beside it; products with them are fast Fourier transforms. A
+linear operator is a parameter of the algorithm; its data are one row of intensities.
 """
 
 from __future__ import annotations
@@ -34,13 +36,17 @@ from altmin.algorithms.quadratic.guarded_steps import (
 )
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.contract import All, Block, Done, Info, Max, Round, Stats, record
-from altmin.kernels.diffraction import Diffraction
+from altmin.kernels.diffraction import Diffraction, OperatorDesign
 
-_POWER_ROUNDS = 30
+_POWER_ROUNDS = 60
 _POLISH_STEP = 0.8
-_CALM = 1e-15
+_CALM = 1e-13  # size of a step, as a share of the signal, that is rounding
+_UNEXPLAINED = 0.05  # share of the mean square of the intensities
 _DOUBT, _DOUBT_LATER = 5.0, 0.5  # in the weights of rows: until the signal settles, and after
-_SETTLED = 1e-4
+_SETTLED = 1e-6
+_MOMENTUM = 0.8
+_FEW, _STARTS = 5, 6  # rows an unknown below which a settled polish may begin again, and how often
+_STUCK, _EXACT = 1e-7, 1e-6  # a step so small at a loss above this is that of a local minimum, or of noise
 _FAR = 6.0  # times the mean miss of rows that count: an outlier
 _LARGE = 1.45  # times the mean: about 23 % of the rows, for real and complex Gaussian designs alike
 
@@ -60,18 +66,31 @@ class PhaseState(GuardedState):
     new_shift: float = 0.0
     amplitude_loss: float = np.inf
     unit: Any = None  # (d,): size of the columns of the design
+    coasting: bool = False  # whether the last step had the momentum of the one before
     settled: bool = False  # whether the polish has found its basin
     miss: float = np.inf  # mean miss of the amplitudes of rows that count
+    start: Any = None  # (d,): from which the polish began
+    starts: int = 0  # how often it began again
+    best: Any = None  # (loss, s) of the polishes before
+    seed: int = 0
+    n: float = 0.0  # rows
     excess: float = 0.0  # of the design's entries: |E|x|^4 / (E|x|^2)^2 - Gaussian|
 
 
 @record
 class Phase(GuardedSteps):
-    """Parameters; ``polish`` limits the amplitude steps. The loss is a share of the mean of y^2."""
+    """Parameters; ``polish`` asks for amplitude steps. The loss is a share of the mean of y^2."""
 
     complex_design: bool = False
-    polish: int = 0
-    shape: tuple[int, ...] = ()  # of the signal behind the masks of coded diffraction patterns
+    polish: bool = False
+    shape: tuple[int, ...] = ()  # of the signal behind masks or a linear operator
+    operator: Any = None  # LinearOperator, or None
+    calm: float = 0.0  # size of a step, as a share of the signal, that ends the polish
+
+    @property
+    def stops_itself(self) -> bool:
+        """The polish says whether it has found a signal."""
+        return self.polish
 
     @property
     def beta(self) -> float:
@@ -82,9 +101,10 @@ class Phase(GuardedSteps):
         """A random direction."""
         rng = np.random.default_rng(seed)
         d = info.n_features // 2 if self.complex_design else info.n_features
+        d = d if self.operator is None else self.operator.shape[1]
         s = rng.standard_normal(d) + (1j * rng.standard_normal(d) if self.complex_design else 0.0)
         s = s / np.linalg.norm(s)
-        return PhaseState(1.0, 1.0, s, s, _POWER_ROUNDS, s, phase="moments")
+        return PhaseState(1.0, 1.0, s, s, _POWER_ROUNDS, s, phase="moments", seed=seed)
 
     def next_round(self, state: PhaseState) -> Round | Done:
         """Units, a spectral start, then stream steps or the polish."""
@@ -99,14 +119,24 @@ class Phase(GuardedSteps):
             case "v":
                 return Round(v_map, rows=same, name="V", iteration=True, then=self._v)
             case "polish":
-                if state.change < _CALM or state.cut <= SMALLEST_CUT:
-                    return Done("converged", "the polish has reached the precision of the numbers")
+                if state.change < max(self.calm, _CALM) or state.cut <= SMALLEST_CUT:
+                    return self._end(state)
                 return Round(polish_map, rows=All(), name="polish", iteration=True, then=self._polish)
         return Done("converged")
 
+    def _end(self, state: PhaseState) -> Done:
+        if state.loss < _UNEXPLAINED:
+            return Done("converged", "the polish has reached the precision of the numbers")
+        hint = "" if self.complex_design else ", or a complex signal, which real designs don't determine"
+        share = f"the signal leaves {state.loss:.0%} of the intensities unexplained"
+        return Done("stalled", f"{share}: strong noise, a local minimum{hint}")
+
     def finish(self, state: PhaseState) -> PhaseState:
-        """A step taken back isn't kept."""
-        return replace(state, phase="done", s=state.safe if state.again else state.s)
+        """A step taken back isn't kept, nor a polish that ended above another."""
+        state = replace(state, phase="done", s=state.safe if state.again else state.s)
+        if state.best is not None and state.best[0] < state.loss:
+            state = replace(state, loss=state.best[0], s=state.best[1])
+        return replace(state, best=None)
 
     def _see(self, state: PhaseState, stats: Stats) -> PhaseState:
         n = stats["n"]
@@ -121,6 +151,7 @@ class Phase(GuardedSteps):
             phase="power",
             scale=scale,
             mean=float(stats["y"] / n / scale),
+            n=float(n),
             unit=unit,
             excess=float(abs(fourth - (2.0 if self.complex_design else 3.0))),
         )
@@ -136,8 +167,9 @@ class Phase(GuardedSteps):
     def _level(self, state: PhaseState) -> PhaseState:
         """Length of the start from the mean intensity: E y = |s|^2 E|x_j|^2."""
         s = state.s * np.sqrt(state.mean)
-        polishing = self.polish > 0 and self.batch_size == 0
-        return replace(state, s=s, safe=s, phase="polish" if polishing else "u", again=not polishing)
+        polishing = self.polish and self.batch_size == 0
+        phase = "polish" if polishing else "u"
+        return replace(state, s=s, safe=s, start=s, phase=phase, again=not polishing)
 
     def _u(self, state: PhaseState, stats: Stats) -> PhaseState:
         n = max(stats["n"], 1e-300)  # rows of a batch may all have no weight
@@ -169,15 +201,21 @@ class Phase(GuardedSteps):
         return state.s * np.vdot(state.s, along) + eta * H
 
     def _polish(self, state: PhaseState, stats: Stats) -> PhaseState:
-        """A reweighted amplitude step; one that raised the loss is taken back and halved."""
+        """A reweighted amplitude step; once the signal has settled, none that raises the loss is kept."""
         n = stats["n"]
         loss = stats["amplitude"] / n
-        if loss > state.amplitude_loss * (1 + 1e-9) and state.steps > 20 and not state.again:
-            return take_back(state, s=state.safe)
+        if loss > state.amplitude_loss * (1 + 1e-9) and state.settled and not state.again:
+            if state.coasting:  # too far along the old direction: go on without it
+                return replace(state, s=state.safe, again=True, coasting=False)
+            state = take_back(state, s=state.safe)
+            return self._begin_again(state) if state.cut <= SMALLEST_CUT else state
         # Rows that fit count 1 / (1 + doubt), so a step below 2 (1 + doubt) / spread doesn't run away.
         longer = (1 + _DOUBT_LATER) / (1 + _DOUBT) if state.settled else 1.0
         step = 2.5 * longer * state.cut * min(_POLISH_STEP * (2 / self.beta), 2.2 / state.spread)
         move = step * stats["gradient"] / n
+        coasting = (state.settled or self.complex_design) and not state.again
+        if coasting:
+            move -= _MOMENTUM * (state.s - state.safe)
         s = state.s - move
         change = float(np.linalg.norm(move)) / max(float(np.linalg.norm(s)), 1e-300)
         loss_y = stats["rr"] / max(stats["yy"], 1e-300)
@@ -192,15 +230,41 @@ class Phase(GuardedSteps):
             again=False,
             cut=min(state.cut * 1.1, 1.0),
             step=step,
+            coasting=coasting,
             settled=state.settled or change < _SETTLED,
             miss=float(stats["miss"] / max(stats["counted"], 1e-300)),
         )
-        return replace(state, phase="done") if state.steps >= self.polish else state
+        return self._begin_again(state) if change < _STUCK else state
+
+    def _begin_again(self, state: PhaseState) -> PhaseState:
+        """Where rows are few and the loss isn't zero: from the start of the polish with as much noise."""
+        few = state.n < _FEW * len(state.s) and state.starts < _STARTS
+        if state.loss < _EXACT or not few:
+            return state
+        rng = np.random.default_rng([state.seed, state.starts])
+        noise = rng.standard_normal(len(state.s))
+        if self.complex_design:
+            noise = noise + 1j * rng.standard_normal(len(noise))
+        size = np.linalg.norm(state.start)
+        s = state.start + noise * (size / np.linalg.norm(noise))
+        s = s * (size / np.linalg.norm(s))
+        best = state.best if state.best and state.best[0] < state.loss else (state.loss, state.s)
+        fresh: dict[str, Any] = {
+            "settled": False,
+            "miss": np.inf,
+            "amplitude_loss": np.inf,
+            "cut": 1.0,
+            "again": False,
+            "coasting": False,
+        }
+        return replace(state, s=s, safe=s, best=best, starts=state.starts + 1, change=1.0, **fresh)
 
 
 def design(algorithm: Phase, block: Block) -> Any:
     """The block's rows, complex where they stand for complex ones; masks as what they measure."""
     X = block.X
+    if algorithm.operator is not None:
+        return OperatorDesign(algorithm.operator)
     if not algorithm.complex_design:
         return np.asarray(X)
     d = X.shape[1] // 2
@@ -211,7 +275,7 @@ def design(algorithm: Phase, block: Block) -> Any:
 def moments_map(algorithm: Phase, state: PhaseState, block: Block) -> Stats:
     """Sizes of designs and intensities."""
     X, y, w = _data(algorithm, block)
-    if isinstance(X, Diffraction):
+    if algorithm.shape:
         second, fourth = X.powers(w)
     else:
         squares = np.square(np.abs(X))
@@ -302,7 +366,7 @@ def _data(algorithm: Phase, block: Block) -> tuple[Any, NDArray[Any], NDArray[An
 
 
 def _adjoint(X: Any, v: NDArray[Any]) -> NDArray[Any]:
-    return X.adjoint(v) if isinstance(X, Diffraction) else np.asarray(X.conj().T @ v)
+    return np.asarray(X.conj().T @ v) if isinstance(X, np.ndarray) else np.asarray(X.adjoint(v))
 
 
 def _residual(

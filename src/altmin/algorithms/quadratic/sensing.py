@@ -117,12 +117,12 @@ class PairSensing(GuardedSteps):
         )
 
     def _power_u(self, state: PairState, stats: Stats) -> PairState:
-        U = np.linalg.qr(_apply(state.left.T, stats["B"]) / stats["n"])[0]
+        U = np.linalg.qr(applied(state.left.T, stats["B"]) / stats["n"])[0]
         return replace(state, phase="power v", new_U=U)
 
     def _power_v(self, state: PairState, stats: Stats) -> PairState:
         """Subspace iteration on the first batch; then its best k right directions."""
-        HtU = _apply(state.right.T, stats["B"]) / stats["n"]
+        HtU = applied(state.right.T, stats["B"]) / stats["n"]
         if state.power_left > 1:
             Q = np.linalg.qr(HtU)[0]
             return replace(state, phase="power u", Q=Q, power_left=state.power_left - 1)
@@ -142,13 +142,13 @@ class PairSensing(GuardedSteps):
         state = accept(state, stats, loss, error, safe=(state.U, state.V), first_loss=first)
         noise = batch_noise(1.45 * min(self.rank, *self._shape(state)), sum(self._shape(state)), n)
         state, eta = self.pace(state, noise, self.step)
-        HQ = _apply(state.left.T, stats["B"]) / n
+        HQ = applied(state.left.T, stats["B"]) / n
         new_U = np.linalg.qr(state.U @ (state.V.T @ state.Q) + eta * HQ)[0]
         return replace(state, phase="v", new_U=new_U, step=eta)
 
     def _v(self, state: PairState, stats: Stats) -> PairState:
         U = state.new_U
-        HtU = _apply(state.right.T, stats["B"]) / stats["n"]
+        HtU = applied(state.right.T, stats["B"]) / stats["n"]
         V = state.V @ (state.U.T @ U) + state.step * HtU
         return replace(
             state,
@@ -228,12 +228,13 @@ def _residual(state: PairState, block: Block) -> tuple[NDArray[Any], NDArray[Any
     return target - np.einsum("ij,ij->i", AU, BV), BV, w
 
 
-def _apply(T: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
+def applied(T: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
+    """T A, for a T that may be given by its diagonal."""
     return T @ A if T.ndim == 2 else T[:, None] * A
 
 
 def _as(T: NDArray[Any], A: NDArray[Any], X: Any) -> NDArray[Any]:
-    return _apply(T, A).astype(X.dtype, copy=False)
+    return applied(T, A).astype(X.dtype, copy=False)
 
 
 def _second_moment(X: Any, w: NDArray[Any], whiten: bool | str) -> NDArray[Any]:
@@ -248,8 +249,8 @@ def _second_moment(X: Any, w: NDArray[Any], whiten: bool | str) -> NDArray[Any]:
 
 def user_factors(state: PairState) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """M in the user's columns as its singular value decomposition: left (k, d1), values, right (k, d2)."""
-    Q1, R1 = np.linalg.qr(_apply(state.left, state.U))
-    Q2, R2 = np.linalg.qr(_apply(state.right, state.V))
+    Q1, R1 = np.linalg.qr(applied(state.left, state.U))
+    Q2, R2 = np.linalg.qr(applied(state.right, state.V))
     P, values, Pt = np.linalg.svd(R1 @ R2.T)
     k = state.U.shape[1]
     left, right = (Q1 @ P[:, :k]).T, (Q2 @ Pt[:k].T).T

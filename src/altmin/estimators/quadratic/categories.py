@@ -7,6 +7,30 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from altmin.engine import AnySource, open_source
+from altmin.estimators.base import Estimator
+
+
+class OpensFrames(Estimator):
+    """An estimator that one-hot encodes the categorical columns of a frame."""
+
+    def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
+        """As ``_open``; a frame with categorical columns is one-hot encoded first."""
+        if reset:
+            self._categories: dict[str, list[str]] = learn_categories(X) if has_categories(X) else {}
+            self.encoded_names_: list[str] = encoded_names(self._categories)
+        if not getattr(self, "_categories", None):
+            return self._open(X, y, sample_weight, reset=reset)
+        if not hasattr(X, "columns"):
+            raise ValueError("X: this model was fitted on a frame with categorical columns, and needs one")
+        encoded = encode(X, self._categories)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            self.feature_names_in_ = np.asarray([str(name) for name in X.columns], dtype=object)
+        if sample_weight is not None:
+            sample_weight = np.asarray(sample_weight, dtype=np.float64)
+        return open_source(encoded, y, sample_weight)
+
 
 def has_categories(X: Any) -> bool:
     """Whether X is a pandas or polars frame with a column that isn't numeric."""
@@ -50,7 +74,7 @@ def encoded_names(categories: dict[str, list[str]]) -> list[str]:
 
 
 def _strings(column: Any) -> list[str]:
-    return [str(value) for value in column.to_numpy().tolist()]
+    return [str(value) for value in np.asarray(column).tolist()]
 
 
 def _numeric(column: Any) -> bool:

@@ -12,13 +12,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
 from altmin.contract import Block, Info
 from altmin.engine import AnySource, Result, Source, collect_rows, map_rows, open_source
-from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, Positive
+from altmin.estimators.quadratic.categories import OpensFrames
 from altmin.estimators.quadratic.reservoir import Reservoir
 from altmin.estimators.quadratic.shared import auto_batch, is_sparse_table, machine_bytes
 from altmin.estimators.quadratic.sparse_stream import SparseStream, feed
@@ -30,15 +31,16 @@ from altmin.guarantees.refits import halves
 from altmin.guarantees.report import GuaranteeReport
 
 
-class FactorizationMachineClassifier(ClassifierMixin, Estimator):
+class FactorizationMachineClassifier(ClassifierMixin, OpensFrames):
     r"""Logistic regression on a quadratic of low rank.
 
     .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
 
-    The one-pass machine (Lin and Ye 2016) on the 0/1 target finds the directions along which the second
-    moments of the classes differ (M's eigenvectors; the link changes its eigenvalues, not the span). A
-    logistic regression on the features and the quadratic ones of those directions follows. One-hot and other
-    very sparse features (clicks) are learned by variational sweeps instead, and stay sparse.
+    Moments (Lin and Ye 2016) of the 0/1 target show directions along which the second moments of the classes
+    differ: M's eigenvectors, for Gaussian features. From there the log loss is minimised over b, w and M.
+    A logistic regression on the features and the products of the directions follows; it serves more than two
+    classes, too, each of which has a machine against the rest. One-hot and other very sparse features
+    (clicks) are learned by variational sweeps instead, and stay sparse.
 
     Parameters
     ----------
@@ -63,6 +65,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         Labels.
     factors_ : ndarray of shape (n_factors, n_features)
         Directions in the user's columns, after centring at ``centre_``; ``rank`` per pair of classes.
+    encoded_names_ : list of str
+        For frames with categorical columns: the one-hot columns to which the other attributes refer.
     coef_, intercept_ : ndarray
         Of the logistic regression on standardised features and products of directions.
     n_iter_, history_, outcome_
@@ -97,7 +101,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
     C: Positive = 1.0
     moments: Literal["auto", "gaussian", "sample"] = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    max_iter: Count = 100
+    max_iter: Count = 1000
     tol: NotNegative = 1e-6
 
     @fit_context
@@ -116,7 +120,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        opened = self._open(X, codes.astype(np.float64), sample_weight, reset=True)
+        opened = self._open_encoded(X, codes.astype(np.float64), sample_weight, reset=True)
         source = opened.require_replayable("fit (but not partial_fit)")
         _at_least_two(classes)
         self._streams: tuple[SparseStream, ...] = ()  # of sparse rows
@@ -148,6 +152,8 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         kept = getattr(self, "_kept", None)
         self._streams = getattr(self, "_streams", ())
         new = kept is None and not self._streams
+        if new:
+            self._categories, self.encoded_names_ = {}, []
         labels = np.unique(y if classes is None else classes) if new else self.classes_
         unknown = np.setdiff1d(y, labels)
         if len(unknown):
@@ -182,7 +188,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             known = self.classes_.tolist()
             raise ValueError(f"y holds {unknown[:3].tolist()}, not among the classes {known}")
         codes = np.searchsorted(self.classes_, y).astype(np.float64)
-        return self._open(X, codes, sample_weight, reset=False)
+        return self._open_encoded(X, codes, sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if self._streams:
@@ -221,7 +227,7 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
             The scores.
         """
         check_is_fitted(self)
-        source = self._open(X, reset=False).require_replayable("decision_function")
+        source = self._open_encoded(X, None, None, reset=False).require_replayable("decision_function")
         scores = np.asarray(map_rows(self._scores, source, self.n_jobs, power=self._power))
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -292,17 +298,13 @@ class FactorizationMachineClassifier(ClassifierMixin, Estimator):
         known: tuple[OnePassState, ...] = (),
         once: bool = False,
     ) -> tuple[Result, tuple[OnePassState, ...]]:
-        """One-against-rest machines: from the start, or one pass from where they were."""
+        """One-against-rest machines: their log loss, or one pass from where they were."""
         info = source.info
-        rows = auto_batch(info, self.rank)
-        algorithm = OnePass(
-            self.rank,
-            batch_size=0 if source.n_rows < 10 * rows and not once else rows,
-            moments=self.moments,
-            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
-            wrap=not once,
-            total=None if once else source.n_rows,
-        )
+        whiten = self.whiten if isinstance(self.whiten, str) else bool(self.whiten)
+        given: dict[str, Any] = {"moments": self.moments, "whiten": whiten}
+        algorithm: OnePass = LeastSquares(self.rank, logistic=True, strength=1 / self.C, **given)
+        if once:
+            algorithm = OnePass(self.rank, batch_size=auto_batch(info, self.rank), **given)
         changes: dict[str, Any] = {"max_iter": None, "tol": 0.0} if once else {}
         states = []
         for number, label in enumerate([1] if n_classes == 2 else range(n_classes)):

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from altmin.algorithms.quadratic.pair_least_squares import PairLeastSquares
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
 from altmin.algorithms.sparse.item_regression import ItemRegression
 from altmin.algorithms.sparse.machine import SparseMachine
@@ -40,7 +41,8 @@ class InductiveMatrixCompletion(Estimator):
 
     Asymmetric rank-one sensing (Lin and Ye 2016, Section 4; Jain and Dhillon 2013) with the observed
     entries as measurements. Features are whitened over the observed entries, so correlated and binary
-    ones work, and rows and columns that were never seen are predicted from their features. Sparse features
+    ones work, and rows and columns that were never seen are predicted from their features; where entries are
+    noisy, a ridge is chosen by entries left out. Sparse features
     (ids, genres), and ids alone, go to a factorization machine, :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`
     with biases and factors that are sums over the features, fitted by variational sweeps. Clicks
     without ratings (implicit feedback) are learned by a linear model for each column (EASE), by which
@@ -105,7 +107,7 @@ class InductiveMatrixCompletion(Estimator):
     feedback: Literal["auto", "explicit", "implicit"] = "auto"
     step: Literal["auto"] | UpToOne = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    max_iter: Count = 300
+    max_iter: Count = 1000
     tol: NotNegative = 1e-12
 
     @fit_context
@@ -270,13 +272,15 @@ class InductiveMatrixCompletion(Estimator):
 
     def _fit_features(self, entries: Any, A: Any, B: Any) -> None:
         source = _EntrySource(entries, A, B)
-        algorithm = PairSensing(
-            self.rank,
-            step=None if self.step == "auto" else float(self.step),
-            whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
-            total=source.n_rows,
-            minimum_loss=float(np.finfo(entries.dtype).eps) ** 2,
-        )
+        given: dict[str, Any] = {
+            "whiten": self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
+            "total": source.n_rows,
+            "minimum_loss": float(np.finfo(entries.dtype).eps) ** 2 * 1e4,
+        }
+        if self.step == "auto":
+            algorithm: PairSensing = PairLeastSquares(self.rank, shrink=True, **given)
+        else:
+            algorithm = PairSensing(self.rank, step=float(self.step), **given)
         result = self._run(algorithm, source)
         self._set_core(user_factors(result.state))
         self.row_factors_ = np.asarray(A @ (self.left_factors_.T * self.values_))

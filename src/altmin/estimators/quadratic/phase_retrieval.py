@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator
 from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.phase import Phase, PhaseState, design
@@ -85,7 +86,7 @@ class PhaseRetrieval(RegressorMixin, Estimator):
     batch_size: Literal["auto"] | Count = "auto"
     polish: bool = True
     step: Literal["auto"] | UpToOne = "auto"
-    max_iter: Count = 2000
+    max_iter: Count = 5000
     tol: NotNegative = 1e-14
 
     @fit_context
@@ -95,12 +96,14 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         Parameters
         ----------
         X : array-like, path, list of blocks or stream, of shape (n_samples, n_features)
-            Designs, real or complex.
+            Designs, real or complex; or designs that are never formed: a ``CodedDiffraction``, or any
+            ``scipy.sparse.linalg.LinearOperator`` with ``matvec`` and ``rmatvec`` (its dtype says whether
+            the signal is complex).
         y : array-like of shape (n_samples,)
-            Intensities, none negative; None where blocks bring them along.
+            Intensities (noise may have put some below zero); None where blocks bring them along.
         """
-        if isinstance(X, CodedDiffraction):
-            return self._fit_patterns(X, y, sample_weight)
+        if isinstance(X, CodedDiffraction | LinearOperator):
+            return self._fit_unformed(X, y, sample_weight)
         self._shape: tuple[int, ...] = ()
         target = regression_target(self, X, y)
         source, self._complex = self._open_designs(X, target, sample_weight)
@@ -108,20 +111,28 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self._adopt(algorithm, self._run(algorithm, source), source.info.n_rows)
         return self
 
-    def _fit_patterns(self, designs: CodedDiffraction, y: Any, sample_weight: Any) -> Self:
-        """One row for each mask, with its intensities beside it."""
-        masks = designs.masks
-        if y is None or np.shape(y) != masks.shape:
-            raise ValueError(f"y has shape {np.shape(y)}; the masks need intensities of shape {masks.shape}")
+    def _fit_unformed(self, designs: Any, y: Any, sample_weight: Any) -> Self:
+        """Designs that are never formed: rows of masks, or one row for an operator, intensities beside."""
+        operator = designs if isinstance(designs, LinearOperator) else None
+        needed = (designs.shape[0],) if operator is not None else designs.masks.shape
+        if y is None or np.shape(y) != needed:
+            raise ValueError(f"y has shape {np.shape(y)}; these designs need intensities of shape {needed}")
         if sample_weight is not None:
-            raise ValueError("sample_weight: patterns have no weights")
-        self._shape, self._complex = masks.shape[1:], True
+            raise ValueError("sample_weight: designs that aren't formed have no weights")
+        measured = np.asarray(y, dtype=np.float64)
+        if operator is not None:
+            if self.checkpoint is not None:
+                raise ValueError("checkpoint: an operator can't be kept in one")
+            self._shape, self._complex = (operator.shape[1],), operator.dtype.kind == "c"
+            source = open_source(np.zeros((1, 1)), None, None, measured[None])
+        else:
+            masks = designs.masks
+            self._shape, self._complex = masks.shape[1:], True
+            flat = masks.reshape(len(masks), -1).astype(np.complex128)
+            source = open_source(_real(flat), None, None, measured.reshape(len(masks), -1))
         self.n_features_in_ = int(np.prod(self._shape))
-        flat = masks.reshape(len(masks), -1).astype(np.complex128)
-        measured = np.asarray(y, dtype=np.float64).reshape(len(masks), -1)
-        source = open_source(_real(flat), None, None, measured)
-        algorithm = self._algorithm(source)
-        self._adopt(algorithm, self._run(algorithm, source), masks.size)
+        algorithm = replace(self._algorithm(source), operator=operator)
+        self._adopt(algorithm, self._run(algorithm, source), measured.size)
         return self
 
     @fit_context
@@ -163,6 +174,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         check_is_fitted(self)
         if isinstance(X, CodedDiffraction):
             return X.intensities(self.signal_)
+        if isinstance(X, LinearOperator):
+            return np.asarray(np.square(np.abs(X.matvec(self.signal_.ravel()))))
         source, is_complex = self._open_designs(X, None, None, reset=False)
         reader = Phase(complex_design=is_complex)
 
@@ -195,7 +208,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
             complex_design=self._complex,
             shape=getattr(self, "_shape", ()),
             batch_size=0 if polishing else rows,
-            polish=self.max_iter if polishing else 0,
+            polish=polishing,
+            calm=self.tol,
             step=None if self.step == "auto" else float(self.step),
             wrap=total is not None,
             total=total,
@@ -219,6 +233,8 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         self.guarantee_ = judge(PHASE, SensingEvidence(n_rows=seen, loss=self.loss_, **self._facts))
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
+        if isinstance(X, CodedDiffraction | LinearOperator):
+            raise ValueError("X: designs that aren't formed are judged by fit; guarantee_ is its report")
         source, is_complex = self._open_designs(X, regression_target(self, X, y), sample_weight, reset=False)
         if is_complex != self._complex:
             raise ValueError("X: the rows of fit were complex and these are real, or the other way round")

@@ -15,11 +15,10 @@ from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.sparse.machine import SparseMachine, SparseState
 from altmin.algorithms.sparse.machine import user_model as sparse_user_model
 from altmin.contract import Block, Info
-from altmin.engine import AnySource, Result, Source, map_rows, open_source
+from altmin.engine import AnySource, Result, Source, map_rows
 from altmin.engine.sources import Table
-from altmin.estimators.base import Estimator
 from altmin.estimators.parameters import Count, NotNegative, UpToOne
-from altmin.estimators.quadratic.categories import encode, encoded_names, has_categories, learn_categories
+from altmin.estimators.quadratic.categories import OpensFrames
 from altmin.estimators.quadratic.report import mean_square_left, report
 from altmin.estimators.quadratic.reservoir import ROWS, Reservoir
 from altmin.estimators.quadratic.shared import (
@@ -41,7 +40,7 @@ _LEAST_KEPT = 1000  # rows of the fair sample of a stream
 _LEAST_CHANGED, _LOST = 30, 1.5  # rows of a chunk, and their loss over their variance, after which all is new
 
 
-class FactorizationMachineRegressor(RegressorMixin, Estimator):
+class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
     r"""Quadratic regression of low rank, learned in one pass with a state of O(rank * n_features).
 
     .. math:: y = b + x^T w + x^T M x, \qquad M = M^T = \sum_{i \le k} \lambda_i f_i f_i^T
@@ -180,8 +179,7 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         known = getattr(self, "_state", None)
         target = regression_target(self, X, y)
         if known is None:
-            self._categories: dict[str, list[str]] = {}
-            self.encoded_names_: list[str] = []
+            self._categories, self.encoded_names_ = {}, []
             self._kept, self._n_fitted, self._stream = None, 0, None
         source = self._open(X, target, sample_weight, reset=known is None)
         if isinstance(known, SparseState) or (known is None and is_sparse_table(source)):
@@ -317,23 +315,6 @@ class FactorizationMachineRegressor(RegressorMixin, Estimator):
         self.coef_: NDArray[Any] = model.coef
         self.intercept_ = float(model.intercept)
         self.diagonal_: NDArray[Any] | None = model.diagonal
-
-    def _open_encoded(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> AnySource:
-        """As ``_open``; a frame with categorical columns is one-hot encoded first."""
-        if reset:
-            self._categories = learn_categories(X) if has_categories(X) else {}
-            self.encoded_names_ = encoded_names(self._categories)
-        if not self._categories:
-            return self._open(X, y, sample_weight, reset=reset)
-        if not hasattr(X, "columns"):
-            raise ValueError("X: this model was fitted on a frame with categorical columns, and needs one")
-        encoded = encode(X, self._categories)
-        if reset:
-            self.n_features_in_ = X.shape[1]
-            self.feature_names_in_ = np.asarray([str(name) for name in X.columns], dtype=object)
-        if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight, dtype=np.float64)
-        return open_source(encoded, y, sample_weight)
 
     def predict(self, X: Any) -> Any:
         """The model's values.

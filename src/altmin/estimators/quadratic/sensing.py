@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import user_model
 from altmin.algorithms.quadratic.one_pass import OnePass
+from altmin.algorithms.quadratic.pair_least_squares import PairLeastSquares
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, user_factors
 from altmin.contract import Block, Info
 from altmin.engine import AnySource, Source, map_rows, open_source
@@ -100,7 +101,7 @@ class RankOneSensing(RegressorMixin, Estimator):
     step: Literal["auto"] | UpToOne = "auto"
     moments: Literal["auto", "gaussian", "sample"] = "auto"
     whiten: Literal["auto"] | bool = "auto"
-    max_iter: Count = 200
+    max_iter: Count = 1000
     tol: NotNegative = 1e-13
 
     @fit_context
@@ -251,28 +252,32 @@ class RankOneSensing(RegressorMixin, Estimator):
     def _algorithm_for(self, source: AnySource) -> Any:
         return self._pair_algorithm(source) if self.n_second_features_ else self._algorithm(source)
 
+    def _finished(self, source: AnySource) -> bool:
+        """Whether the true loss is minimised: no steps of a stream are asked for, and rows stay."""
+        printed = self.moments == "gaussian" and self.whiten is False
+        asked = self.batch_size != "auto" or self.step != "auto" or printed
+        return not asked and reads_again(source)
+
     def _rows(self, source: AnySource) -> int:
         rows = auto_batch(source.info, self.rank) if self.batch_size == "auto" else int(self.batch_size)
         total = source.info.n_rows
         return 0 if total is not None and self.batch_size == "auto" and total < 10 * rows else rows
 
     def _pair_algorithm(self, source: AnySource) -> PairSensing:
-        info = source.info
-        return PairSensing(
+        info, finished = source.info, self._finished(source)
+        return (PairLeastSquares if finished else PairSensing)(
             self.rank,
-            batch_size=self._rows(source),
+            batch_size=0 if finished else self._rows(source),
             step=None if self.step == "auto" else float(self.step),
             whiten=self.whiten if isinstance(self.whiten, str) else bool(self.whiten),
             wrap=info.n_rows is not None,
             total=info.n_rows,
-            minimum_loss=float(np.finfo(info.dtype).eps) ** 2,
+            minimum_loss=float(np.finfo(info.dtype).eps) ** 2 * 1e4,
         )
 
     def _algorithm(self, source: AnySource) -> OnePass:
         info = source.info
-        printed = self.moments == "gaussian" and self.whiten is False
-        asked = self.batch_size != "auto" or self.step != "auto" or printed  # for the stream algorithm
-        finished = not asked and reads_again(source)
+        finished = self._finished(source)
         return (LeastSquares if finished else OnePass)(
             self.rank,
             batch_size=0 if finished else self._rows(source),

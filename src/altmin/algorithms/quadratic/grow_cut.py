@@ -1,0 +1,278 @@
+r"""Fit factors of low rank to rows that can be read again: steps, and a way out of local minima.
+
+**Steps.** Levenberg-Marquardt where the parameters are few (a round gives J'J and J'r), L-BFGS otherwise; a
+step that doesn't lower the loss is never taken.
+
+**Grow and cut.** A local minimum of rank k may miss a direction. Where the moments of what is left have one
+above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
+lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
+
+**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to a dozen
+models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless law
+shows by a loss of zero, which ends the search.
+
+**Ridge.** Where there is noise and rows are not plenty, a penalty on the factors is chosen by rows left out
+(a fifth of them, five times where they are few), and kept only if they are predicted better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.contract import Stats, record
+from altmin.kernels.second_order import lbfgs_direction, lbfgs_remember, marquardt_step
+
+MOST_DENSE = 400  # parameters up to which J'J is formed
+RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0])])
+_TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
+_STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_MOST_GROWN, _MOST_FRESH = 6, 12
+_FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
+_FOLDS, _FEW_ROWS = 5, 2000
+_PLENTY = 200  # rows for each parameter
+_WORTH = 0.998  # of the loss on rows left out
+
+
+@record
+class Descent:
+    """A point, the trial that the next round evaluates, and what the minimiser remembers."""
+
+    trial: Any
+    point: Any = None
+    objective: float = np.inf  # at the point: loss and penalty, summed over the rows
+    slope: Any = None  # J'r at the point
+    curvature: Any = None  # J'J at the point, or pairs of L-BFGS
+    scale: Any = None  # units of the parameters for L-BFGS
+    move: Any = None  # from the point to the trial
+    fall: float = 0.0  # that the trial is predicted to bring
+    mu: float = 1e-3
+    tried: int = 0
+    gain: float = 1.0  # share of the objective that the last step took off
+    taken: bool = False  # whether the last trial became the point
+    stuck: bool = False
+
+
+def judged(
+    descent: Descent, objective: float, slope: NDArray[Any], JJ: NDArray[Any] | None, scale: Any
+) -> Descent:
+    """Take the trial if it lowered the objective; otherwise shorten what comes next."""
+    descent = replace(descent, tried=descent.tried + 1)
+    first, dense, mu = descent.move is None, JJ is not None, descent.mu
+    if not first and not objective < descent.objective:
+        mu = mu * (8 if dense else 0.3)
+        return replace(descent, mu=mu, taken=False, stuck=mu > 1e8 if dense else mu < 1e-10)
+    gain = 1.0 if first else (descent.objective - objective) / max(descent.objective, 1e-300)
+    curvature = JJ
+    if dense:
+        good = not first and descent.objective - objective > 0.5 * descent.fall
+        mu = max(mu / 10, 1e-9) if good else mu
+    else:
+        scale = scale if descent.scale is None else descent.scale
+        slope, mu = slope * scale, 1.0
+        curvature = None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
+    return replace(
+        descent, point=descent.trial, objective=objective, slope=slope, curvature=curvature, scale=scale,
+        mu=mu, gain=float(gain), taken=True,
+    )  # fmt: skip
+
+
+def proposed(descent: Descent) -> Descent:
+    """The next trial."""
+    if descent.scale is None:
+        move, fall = marquardt_step(descent.curvature, descent.slope, descent.mu)
+        return replace(descent, trial=descent.point + move, move=move, fall=fall)
+    # After a step that was not taken, the same direction is tried again, shorter.
+    anew = descent.mu == 1.0
+    move = lbfgs_direction(-descent.slope, descent.curvature) if anew else descent.move * 0.3
+    return replace(descent, trial=descent.point + move * descent.scale, move=move)
+
+
+@record
+class GrowCutState:
+    """What the state of an algorithm that grows and cuts holds beside its start."""
+
+    _: KW_ONLY
+    descent: Any = None  # Descent
+    signs: Any = None  # (k,): of the factors in hand
+    stage: str = "first"
+    grown: int = 0
+    fresh: int = 0
+    before: Any = None  # point, signs and loss to return to
+    ridge: float = 0.0
+    fold: int = -1  # of the rows that are left out; -1: none
+    place: int = 0  # in the list of ridges
+    held: Any = None  # (n_ridges,): losses on the rows left out
+    held_now: float = 0.0
+    size: float = 0.0  # mean magnitude of the residual
+    n: float = 0.0
+
+
+class GrowCut:
+    """The stages; what a point means is said by the algorithm (the methods that raise)."""
+
+    stops_itself: ClassVar[bool] = True  # small steps end a stage, not the fit
+    minimum_loss: float
+
+    def penalty(self, state: Any) -> NDArray[Any]:
+        """What the square of each parameter costs."""
+        raise NotImplementedError
+
+    def slope(self, state: Any, stats: Stats) -> NDArray[Any]:
+        """J'r: minus half the gradient, at the trial."""
+        raise NotImplementedError
+
+    def scales(self, state: Any, stats: Stats) -> NDArray[Any]:
+        """Units in which the curvature is about 1."""
+        raise NotImplementedError
+
+    def cut(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The point cut to the rank that was asked for, and its signs."""
+        raise NotImplementedError
+
+    def random_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Small random factors of twice the rank, and their signs."""
+        raise NotImplementedError
+
+    def freedom(self, state: Any) -> int:
+        """Parameters at the rank that was asked for."""
+        raise NotImplementedError
+
+    def forms_moments(self, state: Any) -> bool:
+        """Whether there is room for the moments of the residual."""
+        raise NotImplementedError
+
+    def shrinks(self, state: Any) -> bool:
+        """Whether a ridge is tried."""
+        raise NotImplementedError
+
+    def second_thoughts(self, state: Any) -> int:
+        """Fresh starts where rows are not few."""
+        return 0
+
+    def few(self, state: Any) -> bool:
+        """Whether rows are so few that the loss has local minima above a noiseless law's."""
+        return bool(state.n < _FEW * self.freedom(state))
+
+    def settle(self, state: Any) -> Any:
+        """The state with the best point of the rank that was asked for."""
+        worse = state.stage in ("grown", "fresh", "ridge") or (state.before and state.loss >= state.before[2])
+        return self._back(state) if state.before is not None and worse and state.stage != "shrunk" else state
+
+    def evaluate(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
+        """A new point for the minimiser to begin from."""
+        return replace(state, phase="step", descent=Descent(trial=point), signs=signs, change=0.0)
+
+    def measure(self, state: Any) -> Mapping[str, float]:
+        """Size of the step in units of y, loss as a share of the variance, and rows."""
+        return {"change": state.change, "loss": state.loss, "rows": float(state.batch_rows)}
+
+    def grow(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
+        """From a point with directions added."""
+        before = (state.descent.point, state.signs, state.loss)
+        state = replace(state, stage="grown", grown=state.grown + 1, before=before)
+        return self.evaluate(state, point, signs)
+
+    def nothing_to_grow(self, state: Any) -> Any:
+        """After the moments: nothing is left above the noise, or all was tried."""
+        if state.fresh < (_MOST_FRESH if self.few(state) else self.second_thoughts(state)):
+            before = (state.descent.point, state.signs, state.loss)
+            state = replace(state, stage="fresh", fresh=state.fresh + 1, before=before)
+            return self.evaluate(state, *self.random_point(state))
+        return self.evaluate(replace(state, stage="last"), state.descent.point, state.signs)
+
+    def may_grow(self, state: Any) -> bool:
+        """Whether directions may still be added: where rows are few, those of the moments once."""
+        return bool(state.grown < (1 if self.few(state) else _MOST_GROWN))
+
+    def judge_step(self, state: Any, stats: Stats) -> Any:
+        """Take the trial if it lowered the loss; then the next trial, or the next stage."""
+        n, trial = stats["n"], state.descent.trial
+        cost, JJ = n * self.penalty(state), stats.get("JJ")
+        objective = float(stats["loss"] + cost @ np.square(trial))
+        slope = self.slope(state, stats) - cost * trial
+        if JJ is not None:
+            JJ = JJ + np.diag(cost)
+        scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
+        before = state.descent.objective
+        descent = judged(state.descent, objective, slope, JJ, scale)
+        state = replace(state, descent=descent, n=n, batch_rows=n, steps=state.steps + 1)
+        if descent.taken:
+            fall = float(np.sqrt(max(before - objective, 0.0) / n)) if np.isfinite(before) else 0.0
+            measured = {"loss": float(stats["loss"] / n), "size": float(stats["size"] / n)}
+            state = replace(state, change=fall, held_now=float(stats["held"]), **measured)
+        wanted = _TOLERANCE.get(state.stage, 1e-5) * (1 if JJ is not None else 0.1)
+        calm = descent.gain < wanted or state.loss < self.minimum_loss or not len(state.signs)
+        spent = descent.tried >= _STEPS.get(state.stage, 60) * (1 if JJ is not None else 4)
+        if (descent.taken and calm) or descent.stuck or spent:
+            return self._staged(state)
+        return replace(state, descent=proposed(descent))
+
+    def _staged(self, state: Any) -> Any:
+        """A stage has come to its end."""
+        if state.stage in ("grown", "fresh"):
+            return self.evaluate(replace(state, stage="cut"), *self.cut(state))
+        if state.stage == "cut":
+            if state.loss >= 0.99 * state.before[2]:
+                return self.nothing_to_grow(replace(self._back(state), before=None))
+            state = replace(state, before=None, stage="first")
+        if state.stage in ("last", "ridge"):
+            return self._shrink(state)
+        if state.stage == "shrunk" or (state.loss < self.minimum_loss and len(state.signs)):
+            return replace(state, phase="done", before=None)
+        if not self.forms_moments(state):
+            return self.nothing_to_grow(state)
+        return replace(state, phase="moments")
+
+    def _shrink(self, state: Any) -> Any:
+        """The next ridge, the next rows to leave out, or the ridge that did best on them."""
+        point, signs = state.descent.point, state.signs
+        if state.stage == "last":
+            noisy = 2 * _FOLDS <= state.n <= _PLENTY * len(point) and state.loss >= 1e-6
+            if not (noisy and dense(state) and self.shrinks(state)):
+                return replace(state, phase="done")
+            before = (point, signs, state.loss)
+            state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=before)
+            return self.evaluate(state, point, signs)
+        held = state.held.copy()
+        held[state.place] += state.held_now
+        state = replace(state, held=held)
+        if state.place + 1 < len(RIDGES):
+            state = replace(state, place=state.place + 1, ridge=float(RIDGES[state.place + 1]))
+            return self.evaluate(state, point, signs)
+        state = self._back(state)
+        folds = _FOLDS if state.batch_rows * _FOLDS / (_FOLDS - 1) < _FEW_ROWS else 1
+        if state.fold + 1 < folds:
+            state = replace(state, fold=state.fold + 1, place=0, ridge=0.0)
+            return self.evaluate(state, state.descent.point, state.signs)
+        best = int(np.argmin(held))
+        if not held[best] < _WORTH * held[0]:
+            return replace(state, phase="done", fold=-1, ridge=0.0, before=None)
+        state = replace(state, fold=-1, ridge=float(RIDGES[best]), stage="shrunk")
+        return self.evaluate(state, state.descent.point, state.signs)
+
+    @staticmethod
+    def _back(state: Any) -> Any:
+        point, signs, loss = state.before
+        return replace(state, descent=Descent(trial=point, point=point), signs=signs, loss=loss)
+
+
+def dense(state: Any) -> bool:
+    """Whether J'J is formed at the trial."""
+    return len(state.descent.trial) <= MOST_DENSE
+
+
+def losses(weight: NDArray[Any], loss: NDArray[Any], r: NDArray[Any], held: NDArray[Any]) -> dict[str, float]:
+    """Sums over rows that count, and the loss of those held out."""
+    sums = {"n": weight.sum(), "loss": weight @ loss, "size": weight @ np.abs(r), "held": held @ loss}
+    return {name: float(value) for name, value in sums.items()}
+
+
+def fold_of(first: int, n: int) -> NDArray[Any]:
+    """Which fifth of the rows each belongs to, by a hash of its number."""
+    numbers = np.arange(first, first + n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return ((numbers >> np.uint64(40)) % np.uint64(_FOLDS)).astype(np.intp)
