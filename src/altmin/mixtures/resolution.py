@@ -81,7 +81,8 @@ def resolve(
 
     where a row of X is the spectrum of a mixture (at one time of a run), a row of S the spectrum of a
     component, and C says how much of it there is. The start is :class:`altmin.AND`, which needs no guess and
-    no seed. Where more is known than that nothing is negative, alternating least squares with these constraints
+    no seed. Where more is known than that nothing is negative, alternating least squares with these
+    constraints
     follow; otherwise they would only wander in what the data leave open, which
     :func:`feasible_bands` shows.
 

@@ -79,7 +79,7 @@ def _words(model: Any, matching: Any) -> str:
     if model.stability_ is not None:
         words += (
             "Stability: the second smallest cosine to its match in fits to cohorts drawn with replacement; "
-            f"from {STABLE:g} on a signature comes again. It is evidence beside the verdict and changes none. "
+            f"from {STABLE:g} on a signature comes again. It is evidence beside the verdict, no verdict. "
         )
     if matching is not None:
         words += f"References match from a cosine of {matching.threshold:g} on."
