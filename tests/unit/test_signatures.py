@@ -86,7 +86,7 @@ def test_two_columns_of_names_and_frames_are_read(tmp_path):
         (lambda names, X: ([*names[:-1], names[0]], X), "comes twice"),
         (lambda names, X: ([*names[:-1], "bogus"], X), "'bogus' is no channel"),
         (lambda names, X: (names, np.where(np.arange(96) == 5, -1, X)), "aren't negative"),
-        (lambda names, X: (names, np.where(np.arange(96) == 5, "x", X.astype(str))), "'x' of a in A"),
+        (lambda names, X: (names, np.where(np.arange(96) == 5, "x", X.astype(str))), "is no number"),
         (lambda names, X: ([f"gene {i}" for i in range(96)], X), "names of channels"),
     ],
 )
@@ -152,6 +152,7 @@ def test_exposures_are_the_likeliest_ones():
     for x, z in zip(X, found.values, strict=True):
         on = z > 0
         slope = A[on] @ (x / (z @ A)) - 1.0
+        assert z.sum() == pytest.approx(x.sum(), rel=1e-3)
         np.testing.assert_allclose(slope, 0.0, atol=2e-3)
 
 

@@ -39,6 +39,8 @@ def fit_row(x, S, z, fixed):  # type: ignore[no-untyped-def] # numba
                 new = max(z[k] + slope / curve, 0.0)
                 if new > 2.0 * z[k] + 0.1 * total:  # far from the quadratic model
                     new = 2.0 * z[k] + 0.1 * total
+                elif slope > 1.0 and new < z[k] + 1e-3 * total:  # in a channel that nothing else explains
+                    new = _explained(x, S[k], mean, z[k], z[k] + 1e-3 * total)
             step = new - z[k]
             if step != 0.0:
                 z[k] = new
@@ -53,6 +55,15 @@ def fit_row(x, S, z, fixed):  # type: ignore[no-untyped-def] # numba
         if x[w] > 0.0:
             loss += x[w] * (np.log(x[w] / max(mean[w], tiny)) - 1.0)
     return loss
+
+
+@compiled
+def _explained(x, s, mean, z, trial):  # type: ignore[no-untyped-def] # numba
+    """An EM step from ``trial``: where the expected count is next to nothing, Newton's steps are, too."""
+    new = 0.0
+    for w in range(x.shape[0]):
+        new += x[w] * trial * s[w] / max(mean[w] + (trial - z) * s[w], 1e-300)
+    return new
 
 
 @compiled

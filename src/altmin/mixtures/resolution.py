@@ -190,7 +190,9 @@ def scaled(C: NDArray[Any], S: NDArray[Any], asked: Constraints) -> tuple[NDArra
     """Spectra of sum 1, or, with closure, contributions that add up; known spectra keep their units."""
     size = S.sum(axis=1)
     if asked.closure is not None:
-        size = 1.0 / np.maximum(np.linalg.lstsq(C, np.full(len(C), asked.closure), rcond=None)[0], 1e-300)
+        size = np.linalg.lstsq(C, np.full(len(C), asked.closure), rcond=None)[0]
+        if not np.all(size > 0):
+            raise ValueError("closure: no positive scales make the contributions add up; it doesn't hold")
     elif asked.known:
         size[list(asked.known)] = 1.0
     size = np.where(size > 0, size, 1.0)
