@@ -89,7 +89,7 @@ def fit_rows(X, S, Z, allowed, least):  # type: ignore[no-untyped-def] # numba
                 loss = fit_row(X[r], S[used[rest]], trial, -1)
                 excess = 2.0 * (loss - best) - least[used[i]]
                 if excess < lowest:
-                    drop, lowest = i, excess
+                    drop, lowest = int(i), excess
                     kept = np.zeros_like(z)
                     kept[rest] = trial
             if drop < 0 or lowest >= 0.0:

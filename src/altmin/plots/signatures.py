@@ -182,7 +182,7 @@ def plot_number(number: Any, *, ax: Any = None) -> Any:
     axes = one_axes(ax, (6.0, 2.9))
     axes.plot(list(found.curve), list(found.curve.values()), "o-")
     axes.axvline(found.n_components, color=GOOD, ls="--", label=f"{found.n_components} ({found.confidence})")
-    axes.set(xlabel="signatures", ylabel="divergence of held-out mutations")
+    axes.set(xlabel="signatures", ylabel="divergence of held-out mutations", yscale="log")
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.legend(fontsize=8)
     return axes

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import kl_div
 
 from altmin.estimators.nonnegative.and_nmf import AND
-from altmin.kernels.counts import ratios
 from altmin.selection.rows import quiet_fit
 from altmin.selection.thinning import judge_held_out, thin
 
@@ -91,7 +91,8 @@ def choose_number(counts: NDArray[Any], most: int, seed: int) -> Number:
 def _try(k: int, seen: NDArray[Any], hidden: NDArray[Any]) -> _Tried:
     model = quiet_fit(AND(k, noise="poisson"), seen)
     codes = model.transform(seen).astype(np.float64)
-    loss = ratios(hidden, codes, model.components_)[1]
+    # one mutation a sample comes from anywhere, or one in a channel that the fit calls impossible decided all
+    loss = kl_div(hidden, codes @ model.components_ + 1.0 / seen.shape[1]).sum(axis=1)
     used = codes * model.components_.sum(axis=1) > _USED * seen.sum(axis=1, keepdims=True)
     return _Tried(loss, k * (seen.shape[1] - 1) + int(used.sum()), float(model.dispersion_ or 1.0))
 
