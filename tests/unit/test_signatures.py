@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from altmin.signatures import SignatureModel, match, read_reference, read_table, refit
 from altmin.signatures.channels import CHANNELS, canonical
-from altmin.signatures.number import choose_number
+from altmin.signatures.number import _penalised, _Tried, choose_number
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
@@ -172,12 +174,15 @@ def test_the_model_finds_planted_signatures_with_hypermutated_samples_kept():
     np.testing.assert_allclose(model.transform(X), model.exposures_.values)
 
 
-def test_the_number_is_chosen_with_and_without_overdispersion():
-    A = library(4)
-    X, Z = cohort(A, n=80)
-    assert choose_number(X, 10, 0).n_components == 4
-    noisy = np.random.default_rng(1).poisson((Z @ A) * np.random.default_rng(2).gamma(15, 1 / 15, X.shape))
-    assert 3 <= choose_number(noisy.astype(float), 10, 0).n_components <= 5
+def test_the_number_is_that_of_the_planted_signatures():
+    assert choose_number(cohort(library(4), n=80)[0], 10, 0).n_components == 4
+
+
+def test_unknowns_that_fit_shared_noise_are_paid_for():
+    tried = {k: _Tried(np.full(10, 5.0 - 0.01 * k), 100 * k, 1.0) for k in (2, 3)}
+    assert min(_penalised(tried).items(), key=lambda item: item[1].sum())[0] == 3
+    noisy = {k: replace(one, dispersion=1.2) for k, one in tried.items()}
+    assert min(_penalised(noisy).items(), key=lambda item: item[1].sum())[0] == 2
 
 
 def test_shares_are_no_counts():

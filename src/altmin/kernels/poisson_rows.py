@@ -62,7 +62,9 @@ def _explained(x, s, mean, z, trial):  # type: ignore[no-untyped-def] # numba
     """An EM step from ``trial``: where the expected count is next to nothing, Newton's steps are, too."""
     new = 0.0
     for w in range(x.shape[0]):
-        new += x[w] * trial * s[w] / max(mean[w] + (trial - z) * s[w], 1e-300)
+        own = trial * s[w]
+        if own > 0.0:  # at most x: rounding may have left a mean of less than its own part
+            new += x[w] * own / max(mean[w] + (trial - z) * s[w], own)
     return new
 
 
