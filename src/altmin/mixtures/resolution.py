@@ -146,7 +146,7 @@ def resolve(
     S = S[in_order(S, contributions(data, S, free), asked)]
     C, S = _alternate(data, S, asked) if asked.any else (contributions(data, S, asked), S)
     C, S = scaled(C, S, asked)
-    residual = float(np.linalg.norm(data - C @ S) / max(np.linalg.norm(data), 1e-300))
+    residual = float(np.linalg.norm(data - C @ S)) / max(float(np.linalg.norm(data)), 1e-300)
     return Resolution(S, C, asked, residual, noise_of(data, n_components), model, data)
 
 

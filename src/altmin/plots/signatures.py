@@ -101,13 +101,13 @@ def plot_exposures(exposures: Any, *, ax: Any = None) -> Any:
     values = found.values[order]
     totals = values.sum(axis=1, keepdims=True)
     upper, lower = panels(ax, 2, 1, (9.5, 4.6))[:, 0]
-    colours = matplotlib.colormaps["tab20"].colors
+    colours = matplotlib.colormaps["tab20"]
     for axes, heights in ((upper, values), (lower, values / np.where(totals > 0, totals, 1.0))):
         bottom = np.zeros(len(heights))
         for k, name in enumerate(found.signatures):
             axes.bar(
                 np.arange(len(heights)), heights[:, k], bottom=bottom, width=1.0, label=name,
-                color=colours[k % 20],
+                color=colours(k % 20),
             )  # fmt: skip
             bottom += heights[:, k]
         axes.set_xlim(-0.5, len(heights) - 0.5)

@@ -34,7 +34,7 @@ def resolved_by_pymcr(
 
     logging.getLogger("pymcr").setLevel(logging.ERROR)
 
-    class OnePeak(Constraint):  # type: ignore[misc]
+    class OnePeak(Constraint):
         """Each column has one peak in each run."""
 
         def transform(self, A: NDArray[Any]) -> NDArray[Any]:
