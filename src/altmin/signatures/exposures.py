@@ -113,7 +113,8 @@ def refit(counts: Any, reference: Any = None, *, level: float = 0.9, select: boo
     >>> found = refit(rng.poisson(truth @ reference), reference)
     >>> found.signatures[:2]
     ('signature 1', 'signature 2')
-    >>> bool(np.mean((found.low <= truth[:, :2]) & (truth[:, :2] <= found.high)) > 0.8)
+    >>> inside = (found.low[:, :2] <= truth[:, :2]) & (truth[:, :2] <= found.high[:, :2])
+    >>> bool(inside.mean() > 0.8)
     True
     """
     if not 0 < level < 1:
