@@ -109,6 +109,7 @@ def peers() -> dict[str, Finder]:
 @promise
 def found_like_the_best_peer() -> Iterator[Figure]:
     """As many signatures at cosine .95 as the best of KL best of 10, salamander KL and MvNMF."""
+    yield Figure("salamander is in the comparison", float(python_of("salamander") is not None), at_least=1)
     for name, cohorts in kinds().items():
         yield from compared(name, cohorts, peers())
 
