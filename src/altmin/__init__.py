@@ -36,7 +36,7 @@ _HOMES = {
     "TopicModel": "altmin.text.topics",
     "vca": "altmin.algorithms.nonnegative.pure_samples",
 }
-_MODULES = ("datasets", "hyperspectral", "images", "metrics", "plots", "text")
+_MODULES = ("datasets", "hyperspectral", "images", "metrics", "mixtures", "plots", "signatures", "text")
 
 __all__ = sorted([*_HOMES, *_MODULES, "__version__"])
 
@@ -46,7 +46,9 @@ if TYPE_CHECKING:  # the same names once more; a test compares the two
     from altmin import hyperspectral as hyperspectral
     from altmin import images as images
     from altmin import metrics as metrics
+    from altmin import mixtures as mixtures
     from altmin import plots as plots
+    from altmin import signatures as signatures
     from altmin import text as text
     from altmin.algorithms.correlation.hypercontractive import hypercontractive_norm as hypercontractive_norm
     from altmin.algorithms.correlation.threshold_correlation import (

@@ -21,7 +21,8 @@ DOCS = Path(__file__).parents[2] / "docs"
 NOT_ASKED = {"SS03", "SS05", "SS06", "ES01", "SA01", "SA04", "EX01"}
 # Tools for files and pictures have no paper; metrics and pictures promise nothing.
 WITHOUT_PAPER = {"save", "load", "Patches", "add_outliers", "top_words", "topic_stability"}
-RESULTS = {"Unmixing"}  # what a function returns: its fields are its parameters, the function has the rest
+# What a function returns: its fields are its parameters, the function has the rest.
+RESULTS = {"Unmixing", "ChannelTable", "Exposures", "Match", "Matching", "Number", "Bands", "Resolution"}
 FAMILIES_WITHOUT_PROMISE = {"altmin.metrics", "altmin.plots"}
 TEXT_MEASURES = {"diversity", "npmi_coherence", "top_words", "topic_stability"}
 WITHOUT_PROMISE = {"Patches", "estimate_noise", "reconstruct"} | TEXT_MEASURES

@@ -41,6 +41,17 @@ def test_the_twenty_tasks_run_as_they_stand(tmp_path, monkeypatch):
     exec(compile("\n".join(blocks), "how-to.md", "exec"), {})
 
 
+@pytest.mark.parametrize("page", ["signatures.md", "mixtures.md"])
+def test_the_pages_of_applications_run_as_they_stand(page):
+    blocks = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    scope = {}
+    exec(compile("\n".join(blocks), page, "exec"), scope)
+    if page == "signatures.md":
+        assert len(scope["model"].signatures_) == 4 and scope["matching"].names()
+    else:
+        assert scope["bands"].shares.shape == (2, 3)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=[str(path.relative_to(DOCS)) for path in PAGES])
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+\.(?:md|rst|py))[^)]*\)", page.read_text(encoding="utf-8")):

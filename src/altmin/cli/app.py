@@ -1,4 +1,5 @@
-"""``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, demo, data.
+"""``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, signatures, mixtures,
+demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -290,6 +291,46 @@ def inpaint_command(
     from altmin.cli.pictures import inpaint_picture
 
     inpaint_picture(picture, mask, out, sigma, page, quiet)
+
+
+@app.command()
+def signatures(
+    counts: Annotated[
+        Path, typer.Argument(help="Mutation counts of 96, 78 or 83 channels, samples in columns: csv or tsv.")
+    ],
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="Reference signatures (your COSMIC file), or 'installed': those of SigProfilerAssignment."
+        ),
+    ] = None,
+    n_components: Annotated[
+        int | None, typer.Option("--n-components", "-n", help="Number of signatures; chosen without it.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("signatures.html"),
+    threshold: Annotated[float, typer.Option(help="Cosine from which two signatures are one.")] = 0.9,
+) -> None:
+    """Mutational signatures of a cohort: found, named, judged, on a page."""
+    from altmin.cli.rooms import signatures_of
+
+    signatures_of(counts, reference, n_components, out, threshold)
+
+
+@app.command()
+def mixtures(
+    spectra: Data,
+    n_components: Annotated[int, typer.Option("--n-components", "-n", help="Number of components.")],
+    runs: Annotated[
+        str | None, typer.Option(help="Rows of each run, separated by commas; one run without it.")
+    ] = None,
+    closure: Annotated[float | None, typer.Option(help="What the contributions of a row add up to.")] = None,
+    unimodal: Annotated[bool, typer.Option("--unimodal", help="Contributions have one peak a run.")] = False,
+    out: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("mixtures.html"),
+) -> None:
+    """Pure spectra and contributions from spectra of mixtures, with bands of what is left open."""
+    from altmin.cli.rooms import mixtures_of
+
+    mixtures_of(spectra, n_components, runs, closure, unimodal, out)
 
 
 @app.command()

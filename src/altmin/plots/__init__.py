@@ -9,8 +9,10 @@ from altmin.plots.components import ComponentsDisplay, plot_components
 from altmin.plots.convergence import ConvergenceDisplay, plot_convergence
 from altmin.plots.dictionary import DictionaryDisplay, plot_dictionary
 from altmin.plots.guarantee import GuaranteeDisplay, plot_guarantee
+from altmin.plots.mixtures import plot_mixtures
 from altmin.plots.outliers import OutliersDisplay, plot_outliers
 from altmin.plots.selection import plot_selection
+from altmin.plots.signatures import plot_exposures, plot_matches, plot_number, plot_signatures
 from altmin.plots.stability import StabilityDisplay, plot_stability
 from altmin.plots.topics import plot_topics
 from altmin.plots.unmixing import plot_unmixing
@@ -27,9 +29,14 @@ __all__ = [
     "plot_components",
     "plot_convergence",
     "plot_dictionary",
+    "plot_exposures",
     "plot_guarantee",
+    "plot_matches",
+    "plot_mixtures",
+    "plot_number",
     "plot_outliers",
     "plot_selection",
+    "plot_signatures",
     "plot_stability",
     "plot_topics",
     "plot_unmixing",
