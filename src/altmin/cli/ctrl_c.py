@@ -53,7 +53,9 @@ def last_call() -> None:
 def _heard(number: int, frame: FrameType | None) -> None:
     global _pressed
     _pressed = True
-    if signal.getsignal(signal.SIGINT) == _heard:  # a fit has its own handler, ends in order, and calls this one
+    if (
+        signal.getsignal(signal.SIGINT) == _heard
+    ):  # a fit has its own handler, ends in order, and calls this one
         raise KeyboardInterrupt
 
 

@@ -59,7 +59,9 @@ def fit_file(order: Order) -> None:
     altmin.save(model, order.out)
     if not model.verbose:  # the progress line has ended with it
         print(f"{type(model).__name__}: {model.outcome_}")
-    print(f"guarantee: {model.guarantee_.verdict} (for a closer look: altmin guarantee {order.out} {order.data})")
+    print(
+        f"guarantee: {model.guarantee_.verdict} (for a closer look: altmin guarantee {order.out} {order.data})"
+    )
     print(f"model{' of an interrupted fit' if interrupted else ''}: {order.out}")
     if interrupted:
         raise KeyboardInterrupt
@@ -85,7 +87,9 @@ def _say_that_nothing_was_written(order: Order) -> None:
     elif order.keep_partial:
         print(", as there was nothing to keep yet")
     else:
-        print(" (--keep-partial would write the model so far; --checkpoint FOLDER would let the fit go on later)")
+        print(
+            " (--keep-partial would write the model so far; --checkpoint FOLDER would let the fit go on later)"
+        )
 
 
 def read_frame(data: str, wanted: Wanted | None = None) -> Frame:
@@ -103,7 +107,7 @@ def _check_holes(frame: Frame, model: Any) -> None:
     empty = np.argwhere(np.isnan(frame.X))
     if len(empty):
         named = frame.columns[empty[0, 1]] if frame.columns else empty[0, 1] + 1
-        masked = "--set missing=mask treats it as unobserved; " if "missing" in model.get_params() else ""
+        masked = "--set missing=mask treats it as not observed; " if "missing" in model.get_params() else ""
         more = f" ({len(empty)} empty cells in all)" if len(empty) > 1 else ""
         raise FileError(
             f"{frame.place(*empty[0])} is empty{more}: {masked}--drop {named} leaves the column out"
@@ -206,6 +210,6 @@ def _cluster(address: str) -> Iterator[None]:
     try:
         client = Client(address)
     except (OSError, ValueError) as error:
-        raise FileError(f"--dask {address}: no scheduler answers there ({error})") from None
+        raise FileError(f"--dask {address}: no scheduler answers at this address ({error})") from None
     with client, on_cluster(client):
         yield
