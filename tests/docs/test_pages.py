@@ -73,7 +73,7 @@ def of_new_algorithm():
 
 
 def of_start():
-    np.save("documents.npy", documents(30))
+    np.save("documents.npy", documents(20))
     return {}
 
 
@@ -134,7 +134,7 @@ def test_shell_blocks_run_as_they_stand(page, tmp_path):
         pytest.importorskip(extra)
     from PIL import Image
 
-    np.savetxt(tmp_path / "counts.csv", documents(30), delimiter=",")
+    np.savetxt(tmp_path / "counts.csv", documents(20), delimiter=",")
     Image.fromarray(picture()).save(tmp_path / "picture.png")
     Image.fromarray(255 * (picture() > 120).astype(np.uint8)).save(tmp_path / "mask.png")
     commands = re.findall(r"^\$ (.*)$", "".join(blocks(page, "console")), re.MULTILINE)
@@ -145,7 +145,7 @@ def test_shell_blocks_run_as_they_stand(page, tmp_path):
         ["sh", "-e"], input=ours + "\n".join(lines), cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    for name in re.findall(r"--out (\S+)", "".join(lines)):
+    for name in re.findall(r"--out (\S+)", "\n".join(lines)):
         assert (tmp_path / name).stat().st_size > 0
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Finds the true factors of your data, and tells you whether it found them.",
-    epilog="Exit codes: 0 done; 1 something is wrong with the data, a file or the fit, and one line says what; "
+    epilog="Exit codes: 0 done; 1 something is wrong with the data, a file or the fit, and one "
+    "line says what; "
     "2 wrong usage; 130 interrupted by Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

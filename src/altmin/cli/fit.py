@@ -60,7 +60,8 @@ def fit_file(order: Order) -> None:
     if not model.verbose:  # the progress line has ended with it
         print(f"{type(model).__name__}: {model.outcome_}")
     print(
-        f"guarantee: {model.guarantee_.verdict} (for a closer look: altmin guarantee {order.out} {order.data})"
+        f"guarantee: {model.guarantee_.verdict} (for a closer look: altmin guarantee {order.out} "
+        f"{order.data})"
     )
     print(f"model{' of an interrupted fit' if interrupted else ''}: {order.out}")
     if interrupted:
@@ -88,7 +89,8 @@ def _say_that_nothing_was_written(order: Order) -> None:
         print(", as there was nothing to keep yet")
     else:
         print(
-            " (--keep-partial would write the model so far; --checkpoint FOLDER would let the fit go on later)"
+            " (--keep-partial would write the model so far; --checkpoint FOLDER would let the "
+            "fit go on later)"
         )
 
 

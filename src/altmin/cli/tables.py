@@ -182,7 +182,8 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
     notes = list(noted.values())
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
-            "the first column seems to number the rows, but is used as a feature (--id-column 1 prevents that)"
+            "the first column seems to number the rows, but is used as a feature (--id-column 1 "
+            "prevents that)"
         )
     aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
     y = _target_values(column.get(wanted.target or ""))
@@ -197,7 +198,8 @@ def _no_features(
     for name in _guess_counters(chosen) if named and not wanted.columns else []:
         if _counts(column[name], repeated=_IDS.fullmatch(name) is not None):
             noted[name] = (
-                f'column "{name}" numbers the rows, so it is not used as a feature (to use it, list it in --columns)'
+                f'column "{name}" numbers the rows, so it is not used as a feature (to use it, '
+                "list it in --columns)"
             )
     for name in chosen:
         if name in noted or _is_numeric(column[name].type):

@@ -27,7 +27,8 @@ def intensities() -> Story:
     }
     return Story(
         "Which face gave these intensities?",
-        f"{len(masks)} measurements, each the squared brightness of a face through a random mask, so that all "
+        f"{len(masks)} measurements, each the squared brightness of a face through a random "
+        "mask, so that all "
         f"signs are lost. In {seconds:.1f} s altmin finds the {len(signal)} pixels to a relative error of "
         f"{error:.0e}. (Only the overall sign can't be known.)",
         "PhaseRetrieval",

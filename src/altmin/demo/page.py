@@ -28,7 +28,8 @@ def write_demo(stories: Sequence[Story], out: Path, seconds: float) -> Path:
     """
     algorithms = len({story.uses for story in stories})
     lead = (
-        f"{len(stories)} questions about data that come with pip packages, answered by {algorithms} algorithms in "
+        f"{len(stories)} questions about data that come with pip packages, answered by "
+        f"{algorithms} algorithms in "
         f"{seconds:.0f} seconds. With each answer there is the code that gave it and, if a model was fitted, "
         "the verdict whether to believe it, with the reasons."
     )

@@ -43,7 +43,8 @@ def materials() -> Story:
     left = np.linalg.norm(X - codes @ model.components_) / np.linalg.norm(X)
     return Story(
         "What grows in these fields?",
-        f"An aircraft took a picture of farmland: {cube.shape[0]} x {cube.shape[1]} pixels in {cube.shape[2]} "
+        f"An aircraft took a picture of farmland: {cube.shape[0]} x {cube.shape[1]} pixels in "
+        f"{cube.shape[2]} "
         f"colours. In {seconds:.0f} s altmin finds four materials, each with its spectrum and a map of where "
         f"it is, that explain all but {left:.0%} of the light. Nobody told it about roads, fields and woods.",
         "AND",
@@ -85,7 +86,8 @@ def noise() -> Story:
     named = {f"{name}: {psnr(image, clean):.1f} dB": image for name, image in shown.items()}
     return Story(
         "Can the noise be told from the picture?",
-        "A photograph with noise of unknown strength. altmin compares similar patches of the picture and reaches "
+        "A photograph with noise of unknown strength. altmin compares similar patches of the "
+        "picture and reaches "
         f"{psnr(ours, clean):.1f} dB; scikit-image's non-local means reach {psnr(other, clean):.1f} dB (more "
         "is better).",
         "OrthogonalDictionaryLearning",
@@ -140,7 +142,8 @@ def strangers() -> Story:
     return Story(
         "Which images don't belong?",
         f"In a tenth of the pictures of digits the pixels were shuffled. altmin learns what digits look like "
-        f"and gives each picture an outlier score; a shuffled picture scores above a true digit in {area:.1%} "
+        "and gives each picture an outlier score; a shuffled picture scores above a true digit "
+        f"in {area:.1%} "
         f"of all pairs, and {int(strange[worst].sum())} of the 20 highest scores belong to shuffled ones.",
         "ApproximateDictionaryLearning",
         "digits (comes with scikit-learn)",

@@ -120,7 +120,8 @@ def stream() -> Story:
     ending = f"has the new key {later[0]:,} blocks later" if later else "has not found the new one by the end"
     return Story(
         "And if the key changes while we listen?",
-        f"The scrambled blocks arrive as a stream, and each is seen once. The online learner finds the key to "
+        "The scrambled blocks arrive as a stream, and each is seen once. The online learner "
+        "finds the key to "
         f"an error of {first:.0e}. After {change:,} blocks the key is changed: the learner notices, and "
         f"{ending} (error {errors[-1]:.0e}).",
         "OnlineDictionaryLearning",

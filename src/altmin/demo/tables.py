@@ -42,7 +42,8 @@ def law() -> Story:
     factor = model.interaction(0, 0)
     return Story(
         "Which formula links these columns?",
-        f"Five measurements of 569 cell nuclei, and their areas. In {seconds:.1f} s the factorization machine "
+        f"Five measurements of 569 cell nuclei, and their areas. In {seconds:.1f} s the "
+        "factorization machine "
         f"finds the term {factor:.2f} x radius x radius (a circle has 3.14). On new nuclei it explains "
         f"{scores['FactorizationMachineRegressor']:.1%} of the variance of the area, a linear model "
         f"{scores['Ridge (scikit-learn)']:.1%}.",
@@ -67,7 +68,8 @@ def parity() -> Story:
     ours, other = model.score(B, b), _linear(LogisticRegression(max_iter=1000)).fit(A, a).score(B, b)
     return Story(
         "Is the digit odd or even?",
-        f"A factorization machine, which uses products of pixels, is right for {ours:.1%} of new digits after "
+        f"A factorization machine, which uses products of pixels, is right for {ours:.1%} of new "
+        "digits after "
         f"{seconds:.1f} s of training; logistic regression on single pixels for {other:.1%}.",
         "FactorizationMachineClassifier",
         "digits (comes with scikit-learn)",
@@ -119,7 +121,8 @@ def half_a_table() -> Story:
     }
     return Story(
         "What is in the empty cells of this table?",
-        f"The rows of a table are 100 pictures of faces, and half of its cells are empty. altmin fills them in "
+        "The rows of a table are 100 pictures of faces, and half of its cells are empty. altmin "
+        "fills them in "
         f"{seconds:.1f} s, by what the faces have in common, with an error of {error:.3f}; the mean of each "
         f"column would have {other:.3f}. Pixels are between 0 and 1.",
         "InductiveMatrixCompletion",

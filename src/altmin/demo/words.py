@@ -21,7 +21,8 @@ def news() -> Story:
     first = [" ".join(topic) for topic in model.top_words(words, 2)[:3]]
     return Story(
         "What is in the news?",
-        f"Given only how often each word occurs in {counts.shape[0]} Reuters stories, altmin finds eight topics "
+        f"Given only how often each word occurs in {counts.shape[0]} Reuters stories, altmin "
+        "finds eight topics "
         f"in {seconds:.1f} s: {', '.join(first)} and five more.",
         "TopicModel",
         "Reuters titles and word counts (come with the package lda)",
