@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from harness import Figure, promise
 from altmin.cli.tables import read_table
 from altmin.datasets import make_dir
 
-INSTANTS = (0.1, 0.4, 0.8, 1.2, 1.6, 2.0, 2.5, 3.0, 4.0, 5.0)
+INSTANTS = (0.05, 0.2, 0.4, 0.7, 1.0, 1.4, 1.8, 2.4, 3.0, 4.0)  # CPU seconds
 
 
 def _seconds(read: Callable[[str], object], path: str) -> float:
@@ -67,7 +68,7 @@ def ctrl_c() -> Iterator[Figure]:
 
 
 def _stopped(folder: Path, seconds: float, options: list[str]) -> tuple[int, str]:
-    """Exit code and words of a fit that got Ctrl-C so long after Python itself was up."""
+    """Exit code and words of a fit that got Ctrl-C after so many CPU seconds, once Python itself was up."""
     words = ["fit", "AND", "X.npy", "-n", "8", "--set", "threshold=(.1, 1.001)", "--set", "max_iter=1000000"]
     code = "print('up', flush=True); from altmin.__main__ import main; main()"
     fit = subprocess.Popen(
@@ -75,7 +76,14 @@ def _stopped(folder: Path, seconds: float, options: list[str]) -> tuple[int, str
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     assert fit.stdout is not None and fit.stdout.readline() == "up\n"
-    time.sleep(seconds)
+    while _cpu_seconds(fit.pid) < seconds:
+        time.sleep(0.005)
     fit.send_signal(signal.SIGINT)
     said = fit.communicate(timeout=120)[0]
     return fit.returncode, said
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process has used, by Linux's own account."""
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
