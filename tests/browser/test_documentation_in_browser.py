@@ -17,9 +17,11 @@ NAMES = [
 LOOKS = [(1400, "light"), (1400, "dark"), (400, "light"), (400, "dark")]
 BROKEN = """() => [...document.querySelectorAll("table.autosummary td:first-child code")]
     .filter(code => code.getClientRects().length > 1).map(code => code.textContent)"""
-LIGHT = """() => [...document.querySelectorAll("img.plot, img.plot-directive, img.sphx-glr-single-img")]
-    .filter(image => !/inpaint|denoise|unmix/.test(image.src))
-    .filter(image => !getComputedStyle(image).filter.includes("invert")).map(image => image.src)"""
+LIGHT = """() => [...document.querySelectorAll(".bd-content img")]
+    .map(image => [image.src, getComputedStyle(image)])
+    .filter(([src, style]) => !/inpaint|denoise|unmix/.test(src) && !style.filter.includes("invert"))
+    .map(([src]) => src)"""
+MATHEMATICS = "window.MathJax?.startup?.promise?.then(() => true)"
 
 pytestmark = pytest.mark.skipif(
     not (PAGES / "index.html").exists(), reason="the documentation isn't built (make docs)"
@@ -30,7 +32,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.mark.parametrize("name", NAMES)
 def test_a_page_fits_and_is_quiet(name, width, scheme, visit):
     seen = visit(PAGES / f"{name}.html", width, scheme, alone=False)
-    seen.page.wait_for_load_state("networkidle")
+    seen.page.evaluate(MATHEMATICS)
     assert seen.overflow() <= 0
     assert seen.page.evaluate(BROKEN) == []
     if scheme == "dark":
