@@ -125,7 +125,7 @@ def fold_long_tables(app: Any, docname: str, source: list[str]) -> None:
     said = "How soon altmin reaches the error at which the best peer (in brackets) ends."
     picture = f"## In one picture\n\n{said}\n\n```{{eval-rst}}\n{plot}\n```\n\n## In one table\n"
     text = source[0].replace("## In one table\n", picture, 1)
-    source[0] = re.sub(r"(?:^\|.*\n){14,}", _folded, text, flags=re.MULTILINE)
+    source[0] = re.sub(r"(?:^\|.*\n){9,}", _folded, text, flags=re.MULTILINE)
 
 
 def _folded(table: re.Match[str]) -> str:
