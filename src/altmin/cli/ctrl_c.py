@@ -10,6 +10,7 @@ import _thread
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -60,8 +61,13 @@ def _heard(number: int, frame: FrameType | None) -> None:
 
 
 def _lost(what: Any) -> None:
-    """Raise a Ctrl-C again that was raised where exceptions are dropped."""
+    """Raise a Ctrl-C again that was raised where exceptions are dropped; not here, where they are as well."""
     if what.exc_type is KeyboardInterrupt:
-        _thread.interrupt_main()
+        _thread.start_new_thread(_raise_soon, ())
     else:
         sys.__unraisablehook__(what)
+
+
+def _raise_soon() -> None:
+    time.sleep(0.05)
+    _thread.interrupt_main()
