@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: bench regress reproduce setup demo lint test test-all test-oldest accept calibrate mutate docs clean
+.PHONY: bench chromium regress reproduce setup demo lint test test-all test-oldest accept calibrate mutate docs clean
 
 setup: $(VENV)/.ready
 
@@ -30,12 +30,18 @@ lint: setup
 	$(BIN)/lint-imports
 	$(RUN) tests/check_tests.py
 
+# Pages are tested in the machine's own Chromium: installed where apt can, and skipped with a reason elsewhere.
+chromium:
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || \
+		{ test "$$(id -u)" = 0 && command -v apt-get > /dev/null && apt-get install -y -qq chromium > /dev/null 2>&1; } || \
+		echo "there is no Chromium, and apt can't install it here: the tests in a browser will be skipped"
+
 ## test: lint, and every test that isn't slow
-test: lint
+test: lint chromium
 	$(PYTEST) -q -n 2 -m "not slow"
 
 ## test-all: the slow tests too
-test-all: lint
+test-all: lint chromium
 	$(PYTEST) -q -n 2
 
 ## test-oldest: the fast tests with the oldest dependencies that pyproject.toml declares

@@ -1,6 +1,7 @@
 """How the documentation is built: `make docs`. No network is asked for anything."""
 
 import inspect
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,8 @@ html_theme_options = {
     "footer_end": [],
     "navbar_align": "left",
 }
-html_sidebars = {"index": [], "start": [], "which": [], "changelog": [], "references": []}
+html_sidebars = {name: [] for name in ("index", "start", "which", "benchmarks", "changelog", "references")}
+html_context = {"default_mode": "auto"}  # light or dark as the reader's system is
 # `make docs` copies MathJax from npm into _static, so that pages need no other host.
 mathjax_path = "mathjax/tex-chtml-full.js"
 mathjax3_config = {"chtml": {"mtextInheritFont": True}}
@@ -115,7 +117,32 @@ def list_measured(app: Any, docname: str, source: list[str]) -> None:
         source[0] = source[0].replace("{{ measured }}", "\n".join(names))
 
 
+def fold_long_tables(app: Any, docname: str, source: list[str]) -> None:
+    """On the page of benchmarks: a picture first, and long tables behind a click."""
+    if docname != "benchmarks":
+        return
+    plot = ".. plot:: images/benchmarks.py\n   :alt: How many times as fast as the best peer altmin is"
+    said = "How soon altmin reaches the error at which the best peer (in brackets) ends."
+    picture = f"## In one picture\n\n{said}\n\n```{{eval-rst}}\n{plot}\n```\n\n## In one table\n"
+    text = source[0].replace("## In one table\n", picture, 1)
+    source[0] = re.sub(r"(?:^\|.*\n){9,}", _folded, text, flags=re.MULTILINE)
+
+
+def _folded(table: re.Match[str]) -> str:
+    return f":::{{dropdown}} The table ({table[0].count(chr(10)) - 2} lines)\n{table[0]}:::\n"
+
+
+def quieten(app: Any, error: Exception | None) -> None:
+    """The theme's script writes to the console of every reader; the copy in our pages doesn't."""
+    script = Path(app.outdir) / "_static" / "scripts" / "pydata-sphinx-theme.js"
+    if error is None and script.exists():
+        text = script.read_text(encoding="utf-8")
+        script.write_text(text.replace("console.log(", "void("), encoding="utf-8")
+
+
 def setup(app: Any) -> None:
     """Hooks."""
+    app.connect("source-read", fold_long_tables)
+    app.connect("build-finished", quieten)
     app.connect("source-read", list_measured)
     app.connect("autodoc-skip-member", skip_inherited)

@@ -106,7 +106,7 @@ def shell(tmp_path, monkeypatch, capsys):
 def test_fit_transform_and_report_find_the_features_and_carry_the_ids(shell, tmp_path, kind):
     name, aside = kind(tmp_path)
     said = shell("fit", "and", name, "-n", 3, "-q", "--set", "max_iter=5")
-    assert ("set aside" in said) == (aside is not None)
+    assert ("not used as a feature" in said) == (aside is not None)
     assert "of 6 features" in shell("info", "model.altmin")
     shell("transform", "model.altmin", name, "--out", "codes.parquet")
     codes = pd.read_parquet("codes.parquet")
@@ -137,6 +137,19 @@ def test_duplicated_headers_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,a\n1,2,3\n")
     with pytest.raises(FileError, match='names "a" 2 times'):
         read_table(str(tmp_path / "t.csv"))
+
+
+@pytest.mark.parametrize("name", ["patient_id", "Patient ID", "patientId", "ID"])
+def test_ids_may_repeat_and_have_many_names(tmp_path, name):
+    FRAME.assign(**{name: np.arange(60) // 2}).to_csv(tmp_path / "t.csv", index=False)
+    frame = read_table(str(tmp_path / "t.csv"))
+    assert frame.columns == NAMES and list(frame.aside) == [name]
+
+
+@pytest.mark.parametrize("name", ["acid", "humid", "grid", "VOID"])
+def test_words_that_end_in_id_are_features(tmp_path, name):
+    FRAME.assign(**{name: np.arange(60)}).to_csv(tmp_path / "t.csv", index=False)
+    assert read_table(str(tmp_path / "t.csv")).columns == [*NAMES, name]
 
 
 def test_columns_drop_and_target_say_which_is_which(shell, tmp_path):

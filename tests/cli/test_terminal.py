@@ -68,9 +68,9 @@ def test_progress_leaves_one_line(folder, columns):
     text = shown.decode().replace("\r\n", "\n")
     assert "iteration" in text  # it did live
     lines = [line for line in screen(text, columns) if line]
-    assert len("".join(lines)) < 250 and lines[0].startswith(
-        "altmin: max_iter: all 300 iterations were taken"
-    ), lines
+    assert len("".join(lines)) < 250 and lines[0].startswith("altmin: max_iter: max_iter=300 was reached"), (
+        lines
+    )
 
 
 def test_nothing_is_shown_where_nobody_looks(folder):

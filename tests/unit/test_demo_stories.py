@@ -58,6 +58,6 @@ def test_stories_whose_packages_are_missing_are_skipped_and_named(tmp_path, monk
         tell_stories(tmp_path)
     said = capsys.readouterr().out
     assert "news: skipped, it needs lda" in said and "materials: skipped, it needs tensorly" in said
-    assert "Which law links these columns?" in said and "no pictures: they need matplotlib" in said
+    assert "Which formula links these columns?" in said and "no pictures, because matplotlib" in said
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "Which law links" in page and "<img" not in page
+    assert "Which formula links" in page and "<img" not in page

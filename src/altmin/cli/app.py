@@ -1,5 +1,5 @@
-"""``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, signatures, mixtures,
-demo, data.
+"""``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, signatures,
+mixtures, demo, data.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     help="Finds the true factors of your data, and tells you whether it found them.",
-    epilog="Exit codes: 0 done; 1 the data, a file or the fit is at fault, one line says how; "
-    "2 wrong usage; 130 interrupted.",
+    epilog="Exit codes: 0 done; 1 something is wrong with the data, a file or the fit, and one "
+    "line says what; "
+    "2 wrong usage; 130 interrupted by Ctrl-C.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -49,7 +50,7 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def options(
-    debug: Annotated[bool, typer.Option("--debug", help="Show tracebacks.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
@@ -61,26 +62,39 @@ def options(
 
 Data = Annotated[
     str,
-    typer.Argument(help="csv, tsv (also .gz), parquet, feather, jsonl, npy, npz, zarr, mtx, or a folder."),
+    typer.Argument(
+        help="The table: csv, tsv (also .gz), parquet, feather, jsonl, npy, npz, zarr, mtx, or a folder."
+    ),
 ]
 ModelFile = Annotated[Path, typer.Argument(help="A model file.")]
 ModelName = Annotated[
     str,
-    typer.Argument(help="Name of a model, for example AND; any capitals.", autocompletion=_complete_model),
+    typer.Argument(
+        help="Name of a model, for example AND; upper or lower case.", autocompletion=_complete_model
+    ),
 ]
 Number = Annotated[int | None, typer.Option("--n-components", "-n", help="Number of components (or rank).")]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", help="Any parameter as in Python: --set max_iter=50 (repeatable)."),
+    typer.Option("--set", help="Set a parameter of the model: --set max_iter=50. Can be repeated."),
 ]
-Columns = Annotated[str | None, typer.Option(help="The features, separated by commas (or numbers from 1).")]
-Drop = Annotated[str | None, typer.Option(help="Columns that are no features, separated by commas.")]
-IdColumn = Annotated[str | None, typer.Option(help="A column that names the rows; goes into the output.")]
-Target = Annotated[str | None, typer.Option(help="For supervised models: a column, or a file with y.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Columns to use as features, separated by commas: names, or numbers from 1."),
+]
+Drop = Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")]
+IdColumn = Annotated[str | None, typer.Option(help="Column that names the rows; it is copied to the output.")]
+Target = Annotated[
+    str | None, typer.Option(help="For supervised models: the column to predict, or a file that holds it.")
+]
 Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line holds names.")
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line holds the names of the columns. Detected by default.",
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 FIT_HELP = """Fit a model to a file and save it.
 
     altmin fit AND counts.csv -n 10 --out topics.altmin
@@ -136,7 +150,7 @@ def discover(
 def fit(
     model: ModelName,
     data: Data,
-    out: Annotated[Path, typer.Option(help="Where the model goes.")] = Path("model.altmin"),
+    out: Annotated[Path, typer.Option(help="Model file to write.")] = Path("model.altmin"),
     n_components: Number = None,
     target: Target = None,
     columns: Columns = None,
@@ -145,12 +159,16 @@ def fit(
     header: Header = None,
     option: Settings = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Folder; a fit that was stopped goes on from there.")
+        Path | None,
+        typer.Option(help="Folder in which the fit saves its state; run the same command again to continue."),
     ] = None,
-    dask: Annotated[str | None, typer.Option(help="Address of a Dask scheduler.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, to fit on a cluster.")
+    ] = None,
     quiet: Quiet = False,
     keep_partial: Annotated[
-        bool, typer.Option("--keep-partial", help="After Ctrl-C, write the model of the last iteration.")
+        bool,
+        typer.Option("--keep-partial", help="After Ctrl-C, write the model of the last finished iteration."),
     ] = False,
 ) -> None:
     """Fit a model to a file and save it."""
@@ -173,9 +191,9 @@ def select(
     id_column: IdColumn = None,
     header: Header = None,
     option: Settings = None,
-    out: Annotated[Path | None, typer.Option(help="A picture of the curve: png, svg or pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw the curve to this file: png, svg or pdf.")] = None,
 ) -> None:
-    """How many components: the largest number that comes again in halves of the samples."""
+    """Suggest a number of components: the largest that both halves of the samples agree on."""
     from altmin.cli.look import select_number
 
     select_number(
@@ -188,12 +206,12 @@ def transform(
     model: ModelFile,
     data: Data,
     out: Annotated[
-        Path, typer.Option(help="Where the codes go: csv, tsv, parquet, feather (with ids), npy or npz.")
+        Path, typer.Option(help="File to write: csv, tsv, parquet or feather (with ids), npy or npz.")
     ] = Path("codes.npy"),
     id_column: IdColumn = None,
     header: Header = None,
 ) -> None:
-    """Codes (or predictions) of new data under a saved model."""
+    """Encode new data with a saved model, or predict, if it is a model that predicts."""
     from altmin.cli.fit import transform_file
 
     transform_file(model, data, out, _wanted(None, None, id_column, None, header))
@@ -203,12 +221,14 @@ def transform(
 def guarantee(
     model: ModelFile,
     data: Data,
-    effort: Annotated[str, typer.Option(help="'full' compares fits on halves; 'cheap' looks once.")] = "full",
+    effort: Annotated[
+        str, typer.Option(help="'full' also fits halves of the samples and compares; 'cheap' doesn't.")
+    ] = "full",
     target: Target = None,
     id_column: IdColumn = None,
     header: Header = None,
 ) -> None:
-    """Whether a model found the truth: the verdict, its conditions, and what to do next."""
+    """Say whether a model found the true factors, why, and what to do next."""
     from altmin.cli.look import judge_model
 
     judge_model(model, data, effort, _wanted(None, None, id_column, target, header))
@@ -216,7 +236,7 @@ def guarantee(
 
 @app.command()
 def info(model: ModelFile) -> None:
-    """What a model file holds."""
+    """Say what is in a model file."""
     from altmin.cli.look import describe_model
 
     describe_model(model)
@@ -225,16 +245,16 @@ def info(model: ModelFile) -> None:
 @app.command()
 def report(
     model: ModelFile,
-    data: Annotated[str | None, typer.Argument(help="Data to show codes of.")] = None,
-    out: Annotated[Path, typer.Option(help="The page.")] = Path("page.html"),
+    data: Annotated[str | None, typer.Argument(help="Data whose codes the page shows.")] = None,
+    out: Annotated[Path, typer.Option(help="HTML file to write.")] = Path("page.html"),
     image_shape: Annotated[
-        str | None, typer.Option(help="Height x width of a component, for example 8x8.")
+        str | None, typer.Option(help="If components are images: height x width, for example 8x8.")
     ] = None,
     vocabulary: Annotated[
-        Path | None, typer.Option(help="One word per line: components are shown by their top words.")
+        Path | None, typer.Option(help="If features are words: a file with one word per line.")
     ] = None,
 ) -> None:
-    """A page about a model: components, convergence, codes, outliers, the guarantee."""
+    """Write an HTML page about a model: components, convergence, codes, outliers, the guarantee."""
     from altmin.cli.report import report_model
 
     report_model(model, data, out, image_shape, vocabulary)
@@ -244,7 +264,7 @@ def report(
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report.")] = Path("demo"),
 ) -> None:
-    """Run every algorithm on data inside pip packages, and write a report to look at."""
+    """Run every algorithm on data that come with pip packages, and write an HTML report."""
     from altmin.demo.tell import tell_stories
 
     tell_stories(out)
@@ -253,16 +273,20 @@ def demo(
 @app.command(name="denoise")
 def denoise_command(
     picture: Annotated[Path, typer.Argument(help="A picture: png, jpg, tif, npy, ...")],
-    out: Annotated[Path, typer.Option(help="Where the clean picture goes.")] = Path("clean.png"),
+    out: Annotated[Path, typer.Option(help="Picture to write.")] = Path("clean.png"),
     sigma: Annotated[
-        float | None, typer.Option(help="Strength of the noise in units of the pixels; estimated without it.")
+        float | None,
+        typer.Option(help="Standard deviation of the noise, in units of the pixels. Estimated by default."),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+        Path | None,
+        typer.Option(
+            help="HTML page that shows before and after. By default it is written beside the picture."
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
-    """Take the noise out of a picture."""
+    """Remove the noise from a picture."""
     from altmin.cli.pictures import denoise_picture
 
     denoise_picture(picture, out, sigma, page, quiet)
@@ -274,18 +298,21 @@ def inpaint_command(
     mask: Annotated[
         Path | None,
         typer.Option(
-            help="A picture that isn't black where pixels are missing; without it, they are the "
-            "transparent ones."
+            help="A picture that is black where pixels are known. By default, transparent pixels are missing."
         ),
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where the filled picture goes.")] = Path("filled.png"),
+    out: Annotated[Path, typer.Option(help="Picture to write.")] = Path("filled.png"),
     sigma: Annotated[
-        str | None, typer.Option(help="Strength of the noise, or auto: known pixels are denoised too.")
+        str | None,
+        typer.Option(help="Standard deviation of the noise, or auto: also denoise the known pixels."),
     ] = None,
     page: Annotated[
-        Path | None, typer.Option(help="A page before / after; beside the picture without it.")
+        Path | None,
+        typer.Option(
+            help="HTML page that shows before and after. By default it is written beside the picture."
+        ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress line.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")] = False,
 ) -> None:
     """Fill in missing pixels of a picture."""
     from altmin.cli.pictures import inpaint_picture
@@ -335,7 +362,7 @@ def mixtures(
 
 @app.command()
 def data() -> None:
-    """Which data sets are here, and how to get the others."""
+    """List real data sets: which are here, and how to get the others."""
     from altmin.cli.data import list_data
 
     list_data()

@@ -19,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import altmin
 from altmin.cli.app import model_names
+from altmin.cli.ctrl_c import last_call
 from altmin.cli.tables import WRITTEN, Frame, Mixed, Wanted, check_target, read_table, write_table
 from altmin.cli.text_files import FileError
 from altmin.estimators.quadratic.categories import OpensFrames
@@ -46,26 +47,52 @@ def fit_file(order: Order) -> None:
     model = make_model(order)
     frame = read_frame(order.data, replace(order.wanted, text=isinstance(model, OpensFrames)))
     _check_holes(frame, model)
-    with ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the outcome is told below
-        if order.dask is not None:
-            stack.enter_context(_cluster(order.dask))
-        model = model.fit(frame.X) if frame.y is None else model.fit(frame.X, frame.y)
-    if frame.columns is not None:
-        model.feature_names_in_ = np.array(frame.columns, dtype=object)
-    interrupted = model.outcome_.kind == "interrupted"
-    if interrupted and not order.keep_partial:
-        print("interrupted: no model was written (--keep-partial writes that of the last finished iteration,")
-        print("             --checkpoint lets a fit go on where it was stopped)")
+    interrupted = False
+    try:
+        model = _fitted(model, frame, order.dask)
+        interrupted = model.outcome_.kind == "interrupted"
+        last_call()
+    except KeyboardInterrupt:
+        interrupted = True
+    if interrupted and not (order.keep_partial and hasattr(model, "outcome_")):
+        _say_that_nothing_was_written(order)
         raise KeyboardInterrupt
     altmin.save(model, order.out)
     if not model.verbose:  # the progress line has ended with it
         print(f"{type(model).__name__}: {model.outcome_}")
-    print(f"guarantee: {model.guarantee_.verdict} (altmin guarantee {order.out} {order.data} looks closer)")
+    print(
+        f"guarantee: {model.guarantee_.verdict} (for a closer look: altmin guarantee {order.out} "
+        f"{order.data})"
+    )
     print(f"model{' of an interrupted fit' if interrupted else ''}: {order.out}")
     if interrupted:
         raise KeyboardInterrupt
+
+
+def _fitted(model: Any, frame: Frame, dask: str | None) -> Any:
+    """The model, fitted, here or on a cluster."""
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the outcome is told anyway
+        if dask is not None:
+            stack.enter_context(_cluster(dask))
+        model = model.fit(frame.X) if frame.y is None else model.fit(frame.X, frame.y)
+    if frame.columns is not None:
+        model.feature_names_in_ = np.array(frame.columns, dtype=object)
+    return model
+
+
+def _say_that_nothing_was_written(order: Order) -> None:
+    print("interrupted: no model was written", end="")
+    if order.checkpoint is not None:
+        print(f"; the same command goes on from {order.checkpoint}")
+    elif order.keep_partial:
+        print(", as there was nothing to keep yet")
+    else:
+        print(
+            " (--keep-partial would write the model so far; --checkpoint FOLDER would let the "
+            "fit go on later)"
+        )
 
 
 def read_frame(data: str, wanted: Wanted | None = None) -> Frame:
@@ -83,7 +110,7 @@ def _check_holes(frame: Frame, model: Any) -> None:
     empty = np.argwhere(np.isnan(frame.X))
     if len(empty):
         named = frame.columns[empty[0, 1]] if frame.columns else empty[0, 1] + 1
-        masked = "--set missing=mask treats it as unobserved; " if "missing" in model.get_params() else ""
+        masked = "--set missing=mask treats it as not observed; " if "missing" in model.get_params() else ""
         more = f" ({len(empty)} empty cells in all)" if len(empty) > 1 else ""
         raise FileError(
             f"{frame.place(*empty[0])} is empty{more}: {masked}--drop {named} leaves the column out"
@@ -191,6 +218,6 @@ def _cluster(address: str) -> Iterator[None]:
     try:
         client = Client(address)
     except (OSError, ValueError) as error:
-        raise FileError(f"--dask {address}: no scheduler answers there ({error})") from None
+        raise FileError(f"--dask {address}: no scheduler answers at this address ({error})") from None
     with client, on_cluster(client):
         yield

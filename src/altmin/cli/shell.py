@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from altmin.cli.ctrl_c import listening, pressed
+
 
 def run(app: typer.Typer, name: str, debug: Callable[[], bool]) -> None:
     """Run the command line and leave the process.
@@ -29,23 +31,23 @@ def run(app: typer.Typer, name: str, debug: Callable[[], bool]) -> None:
             typer.secho(f"{name}: warning: {message}", fg="yellow", err=True)
 
     warnings.showwarning = show_warning  # type: ignore[assignment]
+    with listening():
+        code = _code(app, name, debug)
+        sys.exit(130 if pressed() else code)
+
+
+def _code(app: typer.Typer, name: str, debug: Callable[[], bool]) -> int:
+    """Run the command; what a user can mend is told in one line."""
     try:
-        sys.exit(app(standalone_mode=False) or 0)  # the code of typer.Exit; 130 after Ctrl-C
+        return app(standalone_mode=False) or 0  # the code of typer.Exit
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
+        return 130
     except Exception as error:
-        if _interrupted(error):
-            sys.exit(130)
+        if pressed():  # an import that Ctrl-C breaks off may raise something else
+            return 130
         told = getattr(error, "format_message", None)  # click's own errors: wrong usage
         if debug() and told is None:
             raise
         text = told() if told else str(error) or type(error).__name__
         typer.secho(f"{name}: {text}", fg="red", err=True)
-        sys.exit(2 if told else 1)
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is behind an error: an import that it breaks off may raise something else."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
+        return 2 if told else 1

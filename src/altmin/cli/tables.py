@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,8 @@ from altmin.io.tables import SUFFIXES
 
 WRITTEN = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".feather")
 READ = (*TEXT, ".feather", ".jsonl", ".mtx", *SUFFIXES)
-_COUNTERS = {"", "index", "unnamed: 0", "__index_level_0__", "id", "row"}  # names of columns that only count
+_COUNTERS = {"", "index", "unnamed: 0", "__index_level_0__", "id", "row"}  # names of columns that number rows
+_IDS = re.compile(r"(.*[_ ])?(id|Id|ID)|.*[a-z]I[Dd]")  # patient_id, Patient ID, patientId
 
 
 @dataclass(frozen=True)
@@ -132,9 +134,7 @@ def read_table(name: str, wanted: Wanted | None = None) -> Frame:
     if kind in (*TEXT, ".feather", ".jsonl", ".parquet"):
         return _with_target(_read_columns(path, kind, wanted), wanted)
     if wanted.columns or wanted.drop or wanted.id_column:
-        raise FileError(
-            f"{name} has no named columns: --columns, --drop and --id-column need a table that has"
-        )
+        raise FileError(f"{name} has no named columns, which --columns, --drop and --id-column need")
     if kind == ".mtx":
         return _with_target(Frame(read_matrix_market(path)), wanted)
     if path.is_dir() or kind in SUFFIXES:
@@ -184,7 +184,7 @@ def _is_numeric(kind: Any) -> bool:
 
 
 def _guess_counters(names: list[str]) -> list[str]:
-    return [name for name in names if name.strip().lower() in _COUNTERS or name.lower().endswith("_id")]
+    return [name for name in names if name.strip().lower() in _COUNTERS or _IDS.fullmatch(name)]
 
 
 def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, named: bool) -> Frame:
@@ -205,7 +205,8 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
     notes = list(noted.values())
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
-            "the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"
+            "the first column seems to number the rows, but is used as a feature (--id-column 1 "
+            "prevents that)"
         )
     aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
     y = _target_values(column.get(wanted.target or ""))
@@ -218,22 +219,20 @@ def _no_features(
     """Columns that only count the rows or hold text, with what to tell of each."""
     noted = {}
     for name in _guess_counters(chosen) if named and not wanted.columns else []:
-        if _counts(column[name]):
-            noted[name] = f'column "{name}" only counts the rows: set aside (--columns makes it a feature)'
+        if _counts(column[name], repeated=_IDS.fullmatch(name) is not None):
+            noted[name] = (
+                f'column "{name}" numbers the rows, so it is not used as a feature (to use it, '
+                "list it in --columns)"
+            )
     for name in chosen:
         if name in noted or wanted.text or _is_numeric(column[name].type):
             continue
         if wanted.columns:
             raise FileError(f'{path}: --columns names "{name}", which holds text')
-        noted[name] = f'column "{name}" holds text: set aside, and carried into the output'
+        noted[name] = (
+            f'column "{name}" holds text, so it is not used as a feature; it is copied to the output'
+        )
     return noted
-
-
-def _first_counts(column: Any) -> list[str]:
-    """A word on a first column without a name that counts the rows: nobody can tell what it means."""
-    if len(column) < 10 or not _counts(column):
-        return []
-    return ["the first column counts the rows and is used as a feature (--id-column 1 sets it aside)"]
 
 
 def _check_names(path: Path, wanted: Wanted, known: list[str]) -> None:
@@ -259,12 +258,12 @@ def _as_floats(column: Any) -> NDArray[Any]:
     )
 
 
-def _counts(column: Any) -> bool:
-    """Whether whole numbers all differ: a key of the rows rather than a measurement."""
+def _counts(column: Any, repeated: bool = False) -> bool:
+    """Whether these are whole numbers that all differ (or may repeat): keys rather than measurements."""
     values = column.to_numpy()
     if values.dtype.kind not in "iuf" or not np.array_equal(values, np.round(values)):
         return False
-    return len(np.unique(values)) == len(values)
+    return repeated or len(np.unique(values)) == len(values)
 
 
 def _with_target(frame: Frame, wanted: Wanted) -> Frame:

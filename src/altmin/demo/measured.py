@@ -1,4 +1,4 @@
-"""Pictures that were never taken: found from a few thousand single numbers."""
+"""Pictures that are computed from a few thousand single measurements."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ def intensities() -> Story:
     }
     return Story(
         "Which face gave these intensities?",
-        f"{len(masks)} squared brightnesses through random masks, all signs lost: the face of {len(signal)} "
-        f"pixels is found again to a relative error of {error:.0e} in {seconds:.1f} s (up to one sign for "
-        "all, which nothing can tell).",
+        f"{len(masks)} measurements, each the squared brightness of a face through a random "
+        "mask, so that all "
+        f"signs are lost. In {seconds:.1f} s altmin finds the {len(signal)} pixels to a relative error of "
+        f"{error:.0e}. (Only the overall sign can't be known.)",
         "PhaseRetrieval",
-        "a face of lfw_subset inside scikit-image",
+        "a face of lfw_subset (comes with scikit-image)",
         "altmin.PhaseRetrieval().fit(masks, intensities)",
         {
             "intensities": lambda: side_by_side(
@@ -59,11 +60,11 @@ def stripes() -> Story:
     error = np.linalg.norm(model.matrix() - truth) / np.linalg.norm(truth)
     shown = {"altmin": np.clip(model.matrix(), 0, 1), "the truth, of rank 10": np.clip(truth, 0, 1)}
     return Story(
-        "Which picture lies behind these products?",
-        f"{n:,} numbers, each the picture seen through a random row and a random column at once. altmin "
-        f"finds all {truth.size:,} pixels to a relative error of {error:.0e} in {seconds:.1f} s.",
+        "Which picture gave these products?",
+        f"{n:,} measurements of a picture M, each of the form u'Mv with random vectors u and v. altmin finds "
+        f"all {truth.size:,} pixels to a relative error of {error:.0e} in {seconds:.1f} s.",
         "RankOneSensing",
-        "camera inside scikit-image, at 64 x 64 and rank 10",
+        "camera (comes with scikit-image), at 64 x 64 and rank 10",
         "altmin.RankOneSensing(10).fit((u, v), y).matrix()",
         {"sensing": lambda: side_by_side(shown, width=2.6)},
         model=model,

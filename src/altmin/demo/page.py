@@ -28,9 +28,10 @@ def write_demo(stories: Sequence[Story], out: Path, seconds: float) -> Path:
     """
     algorithms = len({story.uses for story in stories})
     lead = (
-        f"{len(stories)} questions to data inside pip packages, answered by {algorithms} algorithms in "
-        f"{seconds:.0f} seconds. Each answer comes with the code that gave it and, where there is one, with "
-        "the guarantee report: whether to believe it."
+        f"{len(stories)} questions about data that come with pip packages, answered by "
+        f"{algorithms} algorithms in "
+        f"{seconds:.0f} seconds. With each answer there is the code that gave it and, if a model was fitted, "
+        "the verdict whether to believe it, with the reasons."
     )
     text = page(
         "The demo",
@@ -57,11 +58,12 @@ def _card(number: int, story: Story, out: Path) -> Raw:
     guarantee: Raw | str = ""
     if getattr(story.model, "guarantee_", None) is not None:
         report = story.model.guarantee_
-        summary = join("guarantee report: ", tag("b", report.verdict))
+        summary = join("the reasons (guarantee report): ", tag("b", report.verdict))
         guarantee = folded(summary, Raw(report._repr_html_()))
     parts = join(
         tag("header", join(tag("h3", story.title), tag("span", story.uses, class_="verdict none"))),
         tag("p", story.answer),
+        tag("p", story.verdict) if story.verdict else "",
         *pictures,
         table(story.rows),
         tag("pre", story.code),

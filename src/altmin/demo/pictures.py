@@ -22,10 +22,9 @@ def parts_of_digits() -> Story:
     explained = 1 - (np.linalg.norm(left) / np.linalg.norm(X)) ** 2
     return Story(
         "What are handwritten digits made of?",
-        f"16 parts, added in non-negative amounts, explain {explained:.0%} of 1797 digits. Whether they are "
-        "the true parts is what the guarantee report says.",
+        f"Sums of 16 parts explain {explained:.0%} of the ink of 1797 digits.",
         "AND",
-        "digits inside scikit-learn",
+        "digits (comes with scikit-learn)",
         "altmin.AND(16, nonnegative_components=True, decoder='nnls').fit(load_digits().data)",
         {"digits": lambda: plot_components(model.components_, (8, 8))},
         model=model,
@@ -44,11 +43,12 @@ def materials() -> Story:
     left = np.linalg.norm(X - codes @ model.components_) / np.linalg.norm(X)
     return Story(
         "What grows in these fields?",
-        f"An aircraft took {cube.shape[0]} x {cube.shape[1]} pixels of farmland in {cube.shape[2]} colours. "
-        f"In {seconds:.0f} s altmin finds four materials, each with its spectrum and a map of where it lies, "
-        f"that explain all but {left:.0%} of the light; roads, fields and woods come apart without a hint.",
+        f"An aircraft took a picture of farmland: {cube.shape[0]} x {cube.shape[1]} pixels in "
+        f"{cube.shape[2]} "
+        f"colours. In {seconds:.0f} s altmin finds four materials, each with its spectrum and a map of where "
+        f"it is, that explain all but {left:.0%} of the light. Nobody told it about roads, fields and woods.",
         "AND",
-        "Indian Pines inside tensorly",
+        "Indian Pines (comes with tensorly)",
         "altmin.AND(4, nonnegative_components=True, decoder='nnls').fit(cube.reshape(-1, 200))",
         {"materials": lambda: _maps(codes, model.components_, cube.shape[:2])},
         model=model,
@@ -86,11 +86,12 @@ def noise() -> Story:
     named = {f"{name}: {psnr(image, clean):.1f} dB": image for name, image in shown.items()}
     return Story(
         "Can the noise be told from the picture?",
-        "Noise of unknown strength on a photograph: altmin learns from similar patches of the picture itself "
-        f"and reaches {psnr(ours, clean):.1f} dB; scikit-image's non-local means "
-        f"{psnr(other, clean):.1f} dB (more is better).",
+        "A photograph with noise of unknown strength. altmin compares similar patches of the "
+        "picture and reaches "
+        f"{psnr(ours, clean):.1f} dB; scikit-image's non-local means reach {psnr(other, clean):.1f} dB (more "
+        "is better).",
         "OrthogonalDictionaryLearning",
-        "camera inside scikit-image",
+        "camera (comes with scikit-image)",
         "altmin.images.denoise(noisy)",
         {"denoised": lambda: side_by_side(named)},
     )
@@ -113,11 +114,11 @@ def holes() -> Story:
         "the original": clean,
     }
     return Story(
-        "What stood where the pixels are missing?",
-        f"Half of the pixels are gone at random; filled in from the other half to "
+        "What was where pixels are missing?",
+        f"Half of the pixels, chosen at random, are missing. altmin fills them in from the other half, to "
         f"{psnr(filled, clean):.1f} dB.",
         "OrthogonalDictionaryLearning",
-        "astronaut inside scikit-image",
+        "astronaut (comes with scikit-image)",
         "altmin.images.inpaint(image, missing)",
         {"inpainted": lambda: side_by_side(named)},
     )
@@ -140,11 +141,12 @@ def strangers() -> Story:
     worst = np.argsort(-model.outlier_scores_)[:20]
     return Story(
         "Which images don't belong?",
-        f"In a tenth of the digits the pixels were shuffled. A dictionary that leaves out what it can't "
-        f"explain ranks shuffled above true digits in {area:.1%} of all pairs; of the twenty strangest "
-        f"{int(strange[worst].sum())} were shuffled.",
+        f"In a tenth of the pictures of digits the pixels were shuffled. altmin learns what digits look like "
+        "and gives each picture an outlier score; a shuffled picture scores above a true digit "
+        f"in {area:.1%} "
+        f"of all pairs, and {int(strange[worst].sum())} of the 20 highest scores belong to shuffled ones.",
         "ApproximateDictionaryLearning",
-        "digits inside scikit-learn",
+        "digits (comes with scikit-learn)",
         "altmin.ApproximateDictionaryLearning(40, n_nonzero_coefs=5, contamination=.1).fit(X)",
         {"outliers": lambda: ComponentsDisplay(X[worst], image_shape=(8, 8)).plot().figure_},
         model=model,
@@ -170,12 +172,12 @@ def few_numbers() -> Story:
     quality = {name: psnr(image, view) for name, image in results.items()}
     named = {f"{name}: {quality[name]:.1f} dB": image for name, image in results.items()}
     return Story(
-        "How little is enough to draw a flower?",
-        f"Five numbers for each tile of 64 pixels. With the cosines of JPEG the picture comes to "
-        f"{quality['64 cosines']:.1f} dB, with a dictionary learnt on a photograph of something else to "
-        f"{quality['256 learnt atoms']:.1f} dB.",
+        "How few numbers are enough to draw a flower?",
+        f"Five numbers for each tile of 64 pixels. With the cosines of JPEG the picture reaches "
+        f"{quality['64 cosines']:.1f} dB, with a dictionary learnt from a photograph of something else "
+        f"{quality['256 learnt atoms']:.1f} dB (more is better).",
         "ApproximateDictionaryLearning, omp",
-        "china.jpg and flower.jpg inside scikit-learn",
+        "china.jpg and flower.jpg (comes with scikit-learn)",
         "model = altmin.ApproximateDictionaryLearning(256, n_nonzero_coefs=4).fit(patches)\n"
         "altmin.images.reconstruct(image, model.components_, 4)",
         {"flower": lambda: side_by_side({"the original": view, **named})},

@@ -86,13 +86,13 @@ def key() -> Story:
     near = int((other < 0.14).sum())
     return Story(
         "Can a scrambled photograph be read without the key?",
-        f"The details of a photograph, coded as in a JPEG file, were multiplied by a secret {_KEY_SIZE} x "
-        f"{_KEY_SIZE} matrix. altmin finds the matrix from the scrambled numbers alone, to an error of "
-        f"{error.max():.0e}, in {seconds:.1f} s; scikit-learn's dictionary learning comes near "
-        f"{near or 'none'} of its {_KEY_SIZE} rows, in {peer_seconds:.1f} s. "
-        "(Order and sign of the rows, which nothing can tell, are given.)",
+        f"The details of a photograph, stored as in a JPEG file, were multiplied by a secret {_KEY_SIZE} x "
+        f"{_KEY_SIZE} matrix. Given only the scrambled numbers, altmin finds the matrix to an error of "
+        f"{error.max():.0e} in {seconds:.1f} s; scikit-learn's dictionary learning finds {near or 'none'} of "
+        f"its {_KEY_SIZE} rows approximately, in {peer_seconds:.1f} s. "
+        "(The order and the signs of the rows can't be known, and were given to both.)",
         "CompleteDictionaryLearning",
-        "china.jpg inside scikit-learn",
+        "china.jpg (comes with scikit-learn)",
         "altmin.CompleteDictionaryLearning().fit(scrambled)",
         {"scrambled": lambda: side_by_side(shown)},
         model=model,
@@ -117,14 +117,15 @@ def stream() -> Story:
     change = 4 * len(codes)
     later = [row - change for row, error in zip(rows, errors, strict=True) if row > change and error < 1e-6]
     first = min(error for row, error in zip(rows, errors, strict=True) if row <= change)
-    ending = f"has the new key {later[0]:,} blocks later" if later else "is still looking at the end"
+    ending = f"has the new key {later[0]:,} blocks later" if later else "has not found the new one by the end"
     return Story(
         "And if the key changes while we listen?",
-        f"The scrambled blocks arrive as a stream. The online learner, which never looks back, finds the key "
-        f"to {first:.0e}. After {change:,} blocks the key is changed: it notices, and {ending} "
-        f"(error {errors[-1]:.0e}).",
+        "The scrambled blocks arrive as a stream, and each is seen once. The online learner "
+        "finds the key to "
+        f"an error of {first:.0e}. After {change:,} blocks the key is changed: the learner notices, and "
+        f"{ending} (error {errors[-1]:.0e}).",
         "OnlineDictionaryLearning",
-        "china.jpg inside scikit-learn",
+        "china.jpg (comes with scikit-learn)",
         "model = altmin.OnlineDictionaryLearning(batch_size=200, start_size=3000)\n"
         "for block in stream:\n    model.partial_fit(block)",
         {"stream": lambda: _errors(rows, errors, change)},

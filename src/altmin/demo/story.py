@@ -41,6 +41,22 @@ class Story:
     rows: list[dict[str, Any]] = field(default_factory=list)
     model: Any = None
 
+    @property
+    def verdict(self) -> str:
+        """Whether to believe the answer, in words; empty where no model was fitted."""
+        report = getattr(self.model, "guarantee_", None)
+        if report is None:
+            return ""
+        advice = f" ({report.advice})" if report.advice and report.verdict != "recovered" else ""
+        return f"Is it the truth? Verdict: {report.verdict}. {_MEANING[report.verdict]}{advice}"
+
+
+_MEANING = {
+    "recovered": "Yes, up to the error that the guarantee report prints.",
+    "plausible": "It may well be, but the data can't rule out something else.",
+    "unknown": "It describes the data, but the data can't show whether it is the truth.",
+    "contradicted": "It describes the data, but not as their true origin: a test speaks against that.",
+}
 
 STORIES: list[Callable[[], Story]] = []
 

@@ -41,13 +41,14 @@ def law() -> Story:
     model, seconds = timed(machine, X, y)
     factor = model.interaction(0, 0)
     return Story(
-        "Which law links these columns?",
-        f"Five measurements of 569 cell nuclei, and their areas. The machine finds the term {factor:.2f} x "
-        f"radius x radius in {seconds:.1f} s (a circle would have 3.14), and explains "
-        f"{scores['FactorizationMachineRegressor']:.1%} of new nuclei, a linear model "
+        "Which formula links these columns?",
+        f"Five measurements of 569 cell nuclei, and their areas. In {seconds:.1f} s the "
+        "factorization machine "
+        f"finds the term {factor:.2f} x radius x radius (a circle has 3.14). On new nuclei it explains "
+        f"{scores['FactorizationMachineRegressor']:.1%} of the variance of the area, a linear model "
         f"{scores['Ridge (scikit-learn)']:.1%}.",
         "FactorizationMachineRegressor",
-        "breast cancer inside scikit-learn",
+        "breast cancer (comes with scikit-learn)",
         "model = altmin.FactorizationMachineRegressor(1).fit(X, area)\nmodel.interaction(0, 0)",
         rows=[{"model": name, "R2 on new rows": float(score)} for name, score in scores.items()],
         model=model,
@@ -67,10 +68,11 @@ def parity() -> Story:
     ours, other = model.score(B, b), _linear(LogisticRegression(max_iter=1000)).fit(A, a).score(B, b)
     return Story(
         "Is the digit odd or even?",
-        f"The factorization machine, which looks at products of pixels, is right on {ours:.1%} of new digits "
-        f"after {seconds:.1f} s; logistic regression on the pixels on {other:.1%}.",
+        f"A factorization machine, which uses products of pixels, is right for {ours:.1%} of new "
+        "digits after "
+        f"{seconds:.1f} s of training; logistic regression on single pixels for {other:.1%}.",
         "FactorizationMachineClassifier",
-        "digits inside scikit-learn",
+        "digits (comes with scikit-learn)",
         "altmin.FactorizationMachineClassifier(8).fit(X, odd)",
         model=model,
     )
@@ -89,11 +91,11 @@ def ordinary_table() -> Story:
     linear = cross_val_score(_linear(Ridge()), X, y, cv=5).mean()
     return Story(
         "Does it always help?",
-        f"No. The progress of 442 diabetes patients: a linear model explains {linear:.0%}, a machine of rank "
-        f"1 {scores['rank 1']:.0%}, and one of rank 8, held back by a ridge for so few rows, "
-        f"{scores['rank 8']:.0%}.",
+        f"No. In a table of 442 diabetes patients a linear model explains {linear:.0%} of how the disease "
+        f"progresses, a factorization machine of rank 1 {scores['rank 1']:.0%}, and one of rank 8 "
+        f"{scores['rank 8']:.0%}: products of columns add nothing here.",
         "FactorizationMachineRegressor",
-        "diabetes inside scikit-learn",
+        "diabetes (comes with scikit-learn)",
         "cross_val_score(altmin.FactorizationMachineRegressor(1), X, y)",
     )
 
@@ -119,10 +121,12 @@ def half_a_table() -> Story:
     }
     return Story(
         "What is in the empty cells of this table?",
-        f"100 faces are the rows of a table, half of whose cells are empty. Filled in by what the faces have "
-        f"in common, in {seconds:.1f} s, the error is {error:.3f} (means of the columns: {other:.3f}).",
+        "The rows of a table are 100 pictures of faces, and half of its cells are empty. altmin "
+        "fills them in "
+        f"{seconds:.1f} s, by what the faces have in common, with an error of {error:.3f}; the mean of each "
+        f"column would have {other:.3f}. Pixels are between 0 and 1.",
         "InductiveMatrixCompletion",
-        "faces of lfw_subset inside scikit-image",
+        "faces of lfw_subset (comes with scikit-image)",
         "altmin.InductiveMatrixCompletion(10).fit(entries).complete()",
         {"faces": lambda: side_by_side(shown, width=2.2)},
         model=model,

@@ -36,15 +36,16 @@ def tell_stories(out: Path) -> None:
         except ImportError as error:
             print(f"{tell.__name__.replace('_', ' ')}: skipped, it needs {_package(error)}", flush=True)
             continue
-        answer = textwrap.fill(found.answer, 100, initial_indent="  ", subsequent_indent="  ")
-        print(f"{found.title}\n{answer}", flush=True)
+        print(found.title, flush=True)
+        for text in filter(None, (found.answer, found.verdict)):
+            print(textwrap.fill(text, 100, initial_indent="  ", subsequent_indent="  "), flush=True)
         told.append(found)
     seconds = time.perf_counter() - begin
     with figure_style():
         page = write_demo(told, out, seconds)
     print(f"\n{seconds:.0f} s. Report: {page.resolve()}")
     if not has_matplotlib():
-        print("The report has no pictures: they need matplotlib.")
+        print("The report has no pictures, because matplotlib is not installed.")
     if not has_matplotlib() or len(told) < len(STORIES):
         print("pip install 'altmin[demo]' installs everything that the demo uses.")
 

@@ -21,10 +21,11 @@ def news() -> Story:
     first = [" ".join(topic) for topic in model.top_words(words, 2)[:3]]
     return Story(
         "What is in the news?",
-        f"From nothing but which words stand in {counts.shape[0]} Reuters stories, {seconds:.1f} s give "
-        f"eight topics: {', '.join(first)} and five more.",
+        f"Given only how often each word occurs in {counts.shape[0]} Reuters stories, altmin "
+        "finds eight topics "
+        f"in {seconds:.1f} s: {', '.join(first)} and five more.",
         "TopicModel",
-        "Reuters titles and word counts inside the package lda",
+        "Reuters titles and word counts (come with the package lda)",
         "altmin.TopicModel(8).fit(counts).top_words(words)",
         {"news": lambda: ComponentsDisplay(model.components_, feature_names=words).plot(n_words=7).figure_},
         model=model,

@@ -7,22 +7,22 @@ from altmin.contract import OutcomeKind, record
 _ADVICE: dict[str, tuple[str, str]] = {
     "converged": ("the factors stopped changing", ""),
     "max_iter": (
-        "all iterations were taken, and the factors still changed",
-        "raise max_iter, or accept the precision that history_ shows",
+        "the factors still changed when max_iter was reached",
+        "raise max_iter, or look at history_ to see whether this is precise enough",
     ),
     "stalled": (
-        "the measure of progress stopped falling above the tolerance",
+        "the fit no longer gets better, but has not reached the tolerance",
         "look at guarantee_; try another init or n_components, or more samples",
     ),
     "diverged": (
-        "the factors left the finite range; the last finite ones were kept",
+        "the factors became infinite or NaN; the last finite ones were kept",
         "rescale the data, use a smaller step, or another init",
     ),
     "interrupted": (
         "Ctrl-C: the model is that of the last finished iteration",
-        "fit again with checkpoint= to go on from where a fit stopped",
+        "with checkpoint= the next fit continues where this one stopped",
     ),
-    "end_of_stream": ("the stream ended", "give more rows, or call partial_fit with them"),
+    "end_of_stream": ("the stream ended", "to go on, call partial_fit with more rows"),
 }
 
 

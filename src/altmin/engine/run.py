@@ -29,6 +29,8 @@ from altmin.engine.progress import Progress, Silent
 from altmin.engine.sources import AnySource
 from altmin.engine.threads import one_thread
 
+_UNKNOWN = 1e100  # a change from which on an algorithm means that it has nothing to compare with
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -177,9 +179,11 @@ class _Run:
         allowed = self.settings.max_iter
         change = self._last_changes()
         if change <= float(np.sqrt(np.finfo(self.source.info.dtype).eps)):
-            return Done("converged", f"precise to {change:.1g} when max_iter={allowed} was reached")
-        moved = f", and the last ones still changed the factors by {change:.1g}" if change < math.inf else ""
-        return Done("max_iter", f"all {allowed} iterations were taken{moved}")
+            return Done(
+                "converged", f"the factors were precise to {change:.1g} when max_iter={allowed} was reached"
+            )
+        moved = f", and the factors still changed by {change:.1g}" if change < _UNKNOWN else ""
+        return Done("max_iter", f"max_iter={allowed} was reached{moved}")
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; say so where it ends the fit."""
@@ -193,7 +197,7 @@ class _Run:
         row = {"iteration": self.n_iter, "phase": step.name, **measures}
         self.history.append({**row, "seconds": time.perf_counter() - self.begun})
         if self.settings.progress.iteration(self.n_iter, measures):
-            return Done("interrupted", "a callback asked for the end of the fit")
+            return Done("interrupted", "a callback stopped the fit")
         return None
 
     def _calm(self) -> bool:

@@ -92,12 +92,12 @@ class CodedDiffraction:
 
     Parameters
     ----------
-    masks : array-like of shape (n_masks, *shape)
+    masks : array-like of shape (n_masks, ...)
         What the signal, of the given shape, is multiplied with before each measurement.
 
     Attributes
     ----------
-    masks : ndarray of shape (n_masks, *shape)
+    masks : ndarray of shape (n_masks, ...)
         The masks.
 
     Notes

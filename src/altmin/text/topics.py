@@ -27,7 +27,7 @@ _UPDATES = 50  # of the words of the topics
 
 
 class TopicModel(AND):
-    r"""Topics of documents by :class:`altmin.AND`, with what text needs.
+    r"""Topics of documents: :class:`altmin.AND` with settings for text.
 
     .. math:: y_d \approx \sum_k x_{dk} a_k, \qquad x_{dk} \ge 0, \quad a_k \ge 0
 

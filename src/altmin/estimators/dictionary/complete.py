@@ -22,7 +22,7 @@ _AMPLIFIED = 10.0
 
 
 class CompleteDictionaryLearning(DictionaryEstimator):
-    r"""Sparse codes under a dictionary of linearly independent atoms, recovered to machine precision.
+    r"""Dictionary learning with at most as many atoms as features; exact where the codes are sparse.
 
     .. math:: Y = X A, \qquad X \text{ sparse}, \quad A \in \mathbb{R}^{k \times n}, \; k \le n
 
@@ -48,7 +48,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     n_restarts : int
         How many starts must lead to the same dictionary before the search ends.
     max_iter : int
-        Passes over the data at most, those of all starts together.
+        Largest number of passes over the data, for all starts together.
     tol : float
         Stop where the decoder moved by less than this for three passes.
 

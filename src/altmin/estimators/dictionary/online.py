@@ -30,7 +30,7 @@ _RECENT = 5000  # rows that are kept for the report
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
-    r"""A dictionary that follows a stream, in constant memory and O(n^2) operations per sample.
+    r"""Dictionary learning from a stream of samples, in constant memory; the atoms may change over time.
 
     .. math:: y_t = x_t A_t, \qquad x_t \text{ sparse}
 
@@ -46,9 +46,9 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     start_size : int or None
         Samples of the first search; None is max(batch_size, 50 n_components).
     memory : float or None
-        Samples after which the past counts no more; None is never, as in Theorem 3.
+        Number of samples after which older ones are forgotten; None means never, as in Theorem 3.
     max_iter : int
-        Blocks of a call at most, and passes of a search.
+        Largest number of blocks in a call, and of passes in a search.
     tol : float
         Stop where the decoder moved by less than this for three blocks; 0 reads to the end.
 

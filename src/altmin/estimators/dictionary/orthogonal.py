@@ -21,7 +21,7 @@ _DECAY = 0.97  # of Algorithm 4's threshold, from pass to pass
 
 
 class OrthogonalDictionaryLearning(DictionaryEstimator):
-    r"""Sparse codes under an orthogonal dictionary, by hard thresholds and polar factors.
+    r"""Dictionary learning with orthogonal atoms, by hard thresholds and polar factors.
 
     .. math:: \min_{D \in \mathbb{O}(n),\, X} \|Y - X D\|_F^2 + \zeta^2 \|X\|_0
 

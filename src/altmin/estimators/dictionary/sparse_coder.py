@@ -24,7 +24,7 @@ from altmin.kernels.lasso import lasso_codes
 
 @fill_class
 class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    r"""Codes of samples for a dictionary that is given: :func:`altmin.omp`, or the lasso, in a pipeline.
+    r"""Sparse codes of samples for a dictionary that is given: :func:`altmin.omp` or the lasso.
 
     .. math:: \min_c \|x - c D\|_2^2 \quad\text{subject to}\quad \|c\|_0 \le L, \qquad\text{or}\qquad
               \min_c \tfrac12 \|x - c D\|_2^2 + \alpha \|c\|_1
@@ -34,11 +34,11 @@ class SparseCoder(Parameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     Parameters
     ----------
     dictionary : array-like of shape (n_components, n_features)
-        Atoms, one a row.
+        The atoms, one per row.
     transform_algorithm : {'omp', 'ormp', 'lasso'}
         Pursuit with plain or optimised selection, or the lasso by coordinate descent.
     transform_n_nonzero_coefs : int or None
-        Nonzeros of a sample at most; None as in :func:`altmin.omp`.
+        Largest number of nonzeros per sample; None as in :func:`altmin.omp`.
     transform_tol : float or None
         Squared norm of the residual at which a sample is done (pursuits).
     transform_alpha : float

@@ -59,7 +59,7 @@ class AND(ComponentsEstimator):
         directions; 'anchor' finds anchor features (non-negative data); 'random' takes any samples;
         'kmeans' and 'nmf' ask scikit-learn (on at most 10,000 samples). An array should be near the truth.
     threshold : 'auto', float or (float, float)
-        'auto' reads it off the negative part of the decoded weights; ``(start, decay)`` is the
+        'auto' derives it from the negative part of the decoded weights; ``(start, decay)`` is the
         paper's schedule ``start / decay**stage``; a number stays constant (binary weights: 1/4).
     noise_factor : 'auto' or float
         Automatic thresholds stay above this many root mean squares of the negative codes. 'auto' is 2, and

@@ -38,7 +38,7 @@ _EXACT_ROWS_THEORY = 20_000  # and here in theory mode, where the guarantee is t
 
 
 class ApproximateDictionaryLearning(ComponentsEstimator):
-    r"""Sparse dictionary of any coherence, overcomplete or not, with outliers, with its error certified.
+    r"""Dictionary learning with more atoms than features, or with outliers among the samples.
 
     .. math:: X \approx Y A, \qquad \|y_i\|_0 \le k, \quad \|a_j\| = 1
 
@@ -53,7 +53,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         Number of atoms, m. None: as many as features, or as many as ``target_error`` needs (then at
         most eight times the number of features).
     n_nonzero_coefs : int or None
-        Atoms of a row at most, k. None: a tenth of the number of features, at least 1.
+        Largest number of atoms in a row, k. None: a tenth of the number of features, at least 1.
     target_error : float or None
         Relative squared error to reach: a row's coding stops there, and the dictionary grows until it
         is reached where ``n_components`` is None. In theory mode the epsilon of Theorem 4 (default .3).
@@ -71,7 +71,7 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
     init : 'peel' or ndarray of shape (n_components, n_features)
         Start of the sweeps.
     max_iter : int
-        Sweeps at most (in theory mode rounds of sampled peeling; exact peeling runs to its end).
+        Largest number of sweeps (in theory mode rounds of sampled peeling; exact peeling runs to its end).
     tol : float
         Stop when the error's relative change stays below it.
 

@@ -32,7 +32,7 @@ from altmin.guarantees.report import GuaranteeReport
 
 
 class FactorizationMachineClassifier(ClassifierMixin, OpensFrames):
-    r"""Logistic regression on a quadratic of low rank.
+    r"""Classification by products of features: logistic regression with a quadratic part of low rank.
 
     .. math:: \log \frac{P(y = 1)}{P(y = 0)} = b + x^T w + x^T M x, \qquad M = M^T \text{ of rank } k
 

@@ -35,7 +35,7 @@ _BATCH = 256
 
 
 class InductiveMatrixCompletion(Estimator):
-    r"""Missing entries of a matrix from features of its rows and columns.
+    r"""Fill in a matrix of ratings, with or without features of its rows and columns.
 
     .. math:: R_{ij} = a_i^T M b_j, \qquad M \text{ of rank } k
 
@@ -53,7 +53,7 @@ class InductiveMatrixCompletion(Estimator):
     rank : int
         Rank k of M.
     feedback : {'auto', 'explicit', 'implicit'}
-        Whether entries are ratings, or clicks: that they are there is all they say. 'auto' takes entries that
+        Whether entries are ratings, or clicks, whose values mean nothing. 'auto' takes entries that
         are all equal, without features, for clicks, and says so.
     step : 'auto' or float
         Length of a step.

@@ -29,7 +29,7 @@ from altmin.kernels.diffraction import CodedDiffraction
 
 
 class PhaseRetrieval(RegressorMixin, Estimator):
-    r"""A signal from the intensities of its measurements, real or complex.
+    r"""Find a signal, real or complex, from the squared sizes of its measurements.
 
     .. math:: y = |x^T s|^2, \qquad s \in \mathbb{R}^d \text{ or } \mathbb{C}^d
 

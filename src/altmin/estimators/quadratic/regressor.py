@@ -41,7 +41,7 @@ _LEAST_CHANGED, _LOST = 30, 1.5  # rows of a chunk, and their loss over their va
 
 
 class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
-    r"""Quadratic regression of low rank, learned in one pass with a state of O(rank * n_features).
+    r"""Regression on products of features: a linear model plus a quadratic one of low rank, also on streams.
 
     .. math:: y = b + x^T w + x^T M x, \qquad M = M^T = \sum_{i \le k} \lambda_i f_i f_i^T
 
@@ -74,7 +74,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         Whether correlated features are whitened. The only place that forms an n_features x n_features
         array; 'auto' looks up to 1000 features.
     max_iter : int
-        Steps (batches, sweeps) at most; data that can be read again are read in several epochs.
+        Largest number of steps (batches, sweeps); data that can be read again are read in several epochs.
     tol : float
         Stop where steps stay below it, in units of the spread of y.
 

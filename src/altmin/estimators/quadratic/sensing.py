@@ -36,7 +36,7 @@ from altmin.guarantees.sensing import SENSING, SensingEvidence
 
 
 class RankOneSensing(RegressorMixin, Estimator):
-    r"""A low-rank matrix from rank-one measurements of it.
+    r"""Find a low-rank matrix M from numbers of the form x'Mx or u'Mv.
 
     .. math:: y = x^T M x \quad (M = M^T) \qquad \text{or} \qquad y = u^T M v
 
