@@ -2,9 +2,14 @@
 
 import os
 import shutil
+import signal
 from dataclasses import dataclass, field
 
 import pytest
+
+# A shell starts background jobs deaf to Ctrl-C; the tests that press it need ears, and so do their processes.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

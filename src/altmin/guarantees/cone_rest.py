@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+ROOM = 0.05  # corners that can grow by no more count as fixed
 _ROOM_FEATURES = 2000
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
@@ -17,7 +18,9 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
 
     With B the components scaled to sum 1, room_i is the largest -z_i of any z with z B >= 0 and sum z = 1:
     0 where features that only component i lacks forbid any growth. Features are thinned out to those that
-    bind most, which can only make the room larger.
+    bind most, which can only make the room larger. What a corner can grow is the room beyond all facets that
+    meet in it: once this is more than ``ROOM`` for every corner the answer is known, and the facets that are
+    left count as 0.
 
     Parameters
     ----------
@@ -42,15 +45,16 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     B = B[:, B.max(axis=0) > 0]
     B = B / B.max(axis=0)
     B = B[:, np.argsort(B.min(axis=0), kind="stable")[:_ROOM_FEATURES]]
-    found = np.full(k, np.inf)
+    found = np.zeros(k)
     for i in range(k):
+        if found.sum() - found.max() > ROOM:
+            break
         wanted = np.zeros(k)
         wanted[i] = 1.0
         done = linprog(
             wanted, A_ub=-B.T, b_ub=np.zeros(B.shape[1]), A_eq=np.ones((1, k)), b_eq=[1.0], bounds=(-10, None)
         )
-        if done.status == 0:
-            found[i] = max(-float(done.fun), 0.0)
+        found[i] = max(-float(done.fun), 0.0) if done.status == 0 else np.inf
     return found
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.guarantees.cone_rest import ROOM
 from altmin.guarantees.cone_shape import ConeShape
 from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
 from altmin.guarantees.missing import HOLES, Holes, hole_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows
 from altmin.io.records import record
 
-_ROOM = 0.05
 _NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
@@ -128,7 +128,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     assert e.shape is not None
     k = len(e.shape.carried)
     growth = np.zeros(k) if e.pure else _growth(e)
-    growth = np.where(growth <= _ROOM, growth, 0.0)  # of the smallest cone, where there is more room
+    growth = np.where(growth <= ROOM, growth, 0.0)  # of the smallest cone, where there is more room
     if rule(e).name == "exact":
         error = np.full(k, 2 * e.shape.weights["D"] * e.shape.negative) + growth
         return error, error
@@ -155,7 +155,7 @@ def claim(e: ConeEvidence) -> str:
     text = "These are the corners of the smallest cone that holds your samples, up to scale and order."
     if e.pure:
         return f"{text} With the declared assumption they are the features that made them."
-    if e.shape is not None and float(np.max(_growth(e))) <= _ROOM:
+    if e.shape is not None and float(np.max(_growth(e))) <= ROOM:
         return f"{text} No other non-negative features explain them, so they are the features that made them."
     return (
         f"{text} That they are the features that made them assumes that each feature occurs nearly alone in "
@@ -270,7 +270,7 @@ def _uniqueness(s: ConeShape, e: ConeEvidence) -> Test:
             meaning="Samples of which a component has at least 95 % (90 % with noise), as was declared.",
         )  # fmt: skip
     return each(
-        "no other non-negative components explain the samples", "room", _growth(e), at_most=_ROOM,
+        "no other non-negative components explain the samples", "room", _growth(e), at_most=ROOM,
         id="unique", otherwise="plausible", against="a larger cone explains the samples as well",
         meaning="How far the components can be moved outwards without a negative entry. Where they can, data "
         "alone don't tell the smallest cone from larger ones.",
