@@ -108,4 +108,4 @@ def test_a_scheduler_that_does_not_answer_is_said(tmp_path, monkeypatch, capsys)
     np.save(tmp_path / "x.npy", X)
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         assert fit(monkeypatch, tmp_path / "x.npy", "--dask", "tcp://127.0.0.1:9") == 1
-    assert "no scheduler answers there" in capsys.readouterr().err
+    assert "no scheduler answers at this address" in capsys.readouterr().err

@@ -86,9 +86,12 @@ def test_ctrl_c_is_130_and_leaves_a_model_only_where_one_was_asked_for(folder, s
     out = folder / f"stopped-{seconds}-{keep}.altmin"
     words = [sys.executable, "-m", "altmin", *LONG, "--out", out.name, *(["--keep-partial"] if keep else [])]
     fit = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    time.sleep(seconds)
-    fit.send_signal(signal.SIGINT)
-    said = fit.communicate(timeout=60)[0]
+    try:
+        time.sleep(seconds)
+        fit.send_signal(signal.SIGINT)
+        said = fit.communicate(timeout=60)[0]
+    finally:
+        fit.kill()  # a fit that doesn't hear must not outlive its test
     # before our own handler is there Python ends the process by the signal: a shell says 130 of that, too
     assert fit.returncode in (130, -signal.SIGINT), said
     assert not out.exists() or (keep and "model of an interrupted fit" in said)

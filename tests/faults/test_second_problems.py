@@ -16,7 +16,7 @@ FLAT = np.column_stack([RNG.standard_normal((300, 4)) * (RNG.random((300, 4)) < 
 
 FITS = {
     "words of topics": (lambda **c: TopicModel(3, **c), np.round(300 * TOPICS), None),
-    "counts": (lambda **c: altmin.AND(3, **c), COUNTS, "counts after 5"),
+    "counts": (lambda **c: altmin.AND(3, **c), COUNTS, "counts after"),
     "whole numbers that are no counts": (lambda **c: altmin.AND(3, **c), BURSTS, "no counts"),
     "data that miss directions": (altmin.OrthogonalDictionaryLearning, FLAT, "falling threshold"),
 }
@@ -31,7 +31,7 @@ def test_such_a_fit_is_repeated_to_the_same_bits_and_can_be_prolonged(name, tmp_
         again = make(max_iter=5, random_state=0, checkpoint=tmp_path).fit(X)
         np.testing.assert_array_equal(again.components_, alone.components_)
         assert (again.n_iter_, str(again.outcome_)) == (alone.n_iter_, str(alone.outcome_))
-    assert folder is None or (tmp_path / folder).is_dir()
+    assert folder is None or any(tmp_path.glob(f"{folder}*"))
     longer = make(max_iter=9, random_state=0).fit(X)
     prolonged = make(max_iter=9, random_state=0, checkpoint=tmp_path).fit(X)
     np.testing.assert_array_equal(prolonged.components_, longer.components_)

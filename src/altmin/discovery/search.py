@@ -65,11 +65,15 @@ def discover(
     Notes
     -----
     **Guarantee.** That of the model's own report, for which the search changes nothing: it was made with the
-    full effort on all rows. References: Owen and Perry 2009 for held-out blocks of cells; the papers of the
-    estimators for the rest.
+    full effort on all rows.
 
     **Cost.** One fit for each candidate on the rows of the budget, one on a table without structure for each
     that is claimed, and the winner's fit with its full report.
+
+    References
+    ----------
+    A. B. Owen and P. O. Perry, Bi-cross-validation of the SVD and the nonnegative matrix factorization,
+    Annals of Applied Statistics 2009 (held-out cells). The estimators name the papers of their models.
 
     Examples
     --------

@@ -133,12 +133,15 @@ def _check_model(model: Any, arrays: list[np.ndarray], path: str) -> None:
                 raise ValueError(f"{key} isn't made of finite numbers")
         if not all(array.dtype.kind not in "fc" or np.isfinite(array).all() for array in arrays):
             raise ValueError("some of its arrays hold NaN or infinity")
-        width = int(model.n_features_in_)
+        levels = len(getattr(model, "encoded_names_", ()))  # columns of text have a feature for each level
+        width = levels or int(model.n_features_in_)
         for key in {"components_", "factors_"} & held.keys():
             if np.ndim(held[key]) != 2 or not len(held[key]) or np.shape(held[key])[1] != width:
                 raise ValueError(f"{key} has the shape {np.shape(held[key])}, for {width} features")
         if hasattr(model, "inverse_transform") and "components_" not in held:
             raise ValueError("components_ are missing")
+        if levels:  # such a model takes frames with its own columns
+            return
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             _use(model, np.zeros((1, width)))

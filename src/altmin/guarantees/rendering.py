@@ -192,8 +192,8 @@ def _others(report: Any) -> str:
     counts = {status: sum(row.status == status for row in rows) for status in _MARKS}
     found = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
     return (
-        f"{len(rows)} more rows are for information, the theorems' conditions among them ({found}): "
-        "print(*report, sep='\\n')."
+        f"{len(rows)} more rows are for information, the theorems' conditions among them ({found}); "
+        "list(report) holds them all."
     )
 
 
