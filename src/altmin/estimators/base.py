@@ -211,8 +211,8 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
             How often each sample counts; samples of weight 0 are left out.
         assume : str or None
             What you know and data can't decide; the report prints it. 'pure' (:class:`altmin.AND`): each
-            feature occurs nearly alone in some samples. 'exogenous' (machines and sensing): nothing that
-            was left out moves the features and the target together.
+            feature occurs nearly alone in some samples. 'exogenous' (machines and sensing): no unobserved
+            cause affects both the features and the target.
 
         Returns
         -------

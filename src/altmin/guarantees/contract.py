@@ -108,7 +108,7 @@ class Family(Generic[E]):
     error: Callable[[E], float | None]
     advice: Mapping[str, str]
     assumptions: Callable[[E], tuple[str, ...]] = field(default=lambda evidence: ())
-    closer: str = "guarantee(X, effort='full') compares fits on halves and from other starts"
+    closer: str = "guarantee(X, effort='full') also fits halves of the samples, and compares"
     otherwise: str = "more samples, or less noise"
     table: Callable[[E], Table | None] | None = None
 

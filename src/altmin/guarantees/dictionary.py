@@ -100,7 +100,7 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
              id="off", against="too few samples without it",
              meaning="Distinct samples without the atom, over the number of atoms: they fix its direction."),
         each("samples without an atom fix it", "span", a.span, at_least=0.2, id="span",
-             against="the samples without it leave a direction open",
+             against="the samples without it don't determine it",
              meaning="How evenly the samples without an atom span all other directions (1: evenly)."),
         whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=distinct, id="distinct",
               meaning="Copies of a sample carry no information; with few distinct ones several "
@@ -119,10 +119,10 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
-        each("no line is crowded", "line", a.line, at_most=1.0, id="lines", otherwise="plausible",
-             against="a mixture with another atom is sparser",
-             meaning="Samples on one line through two codes, over what chance explains: there a mixture of "
-             "two atoms is sparser than the atoms."),
+        each("no mixture of two atoms is sparser", "line", a.line, at_most=1.0, id="lines",
+             otherwise="plausible", against="a mixture with another atom is sparser",
+             meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
+             "mixture of the two is sparser than the atoms themselves."),
         each("samples with an atom share one direction", "second", a.second, at_most=1.0, id="one_direction",
              otherwise="plausible", against="its samples point in two directions",
              meaning="What the samples with an atom leave over has a direction of its own: two atoms close "
@@ -234,15 +234,16 @@ DICTIONARY = Family(
         "Features are measured on a linear scale.",
     ),
     advice={
-        "sparse": "atoms are used in most samples: no sparse dictionary can be confirmed",
+        "sparse": "most samples use these atoms: the codes aren't sparse enough to confirm them",
         "on": "some atoms are too rare: more samples",
         "off": "codes vanish in too few different samples: more samples",
         "span": "codes vanish in too few different samples: more samples",
         "distinct": "more distinct samples",
-        "apart": "some atoms are used together: they are known as a subspace only",
+        "apart": "some atoms occur together: only their span is known, not each of them",
         "lines": "two atoms are mixed up: more samples, or another random_state",
-        "one_direction": "some atoms stand for two: a larger n_components",
-        "still": "the data changed on the way: fit early and late samples apart, or OnlineDictionaryLearning",
+        "one_direction": "some components merge two atoms: try a larger n_components",
+        "still": "the data changed on the way: fit early and late samples separately, or use "
+        "OnlineDictionaryLearning",
         "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",
         "least_squares": "atoms don't fit their codes: CompleteDictionaryLearning needs no orthogonality",
         "accurate": "noise blurs the atoms: more samples",
@@ -256,6 +257,6 @@ DICTIONARY = Family(
         "halves": "fits on halves disagree: more samples",
         "restarts": "another start leads elsewhere: more samples, or a larger n_restarts",
     },
-    closer="guarantee(X, effort='full') compares fits on halves and from another start",
+    closer="guarantee(X, effort='full') also fits halves of the samples, and compares",
     otherwise="more samples",
 )

@@ -101,7 +101,7 @@ def machine_error(e: MachineEvidence) -> float | None:
 
 MACHINE = Family(
     claim=lambda e: (
-        "The intercept, the linear coefficients and the matrix of products are those that made the target. "
+        "The intercept, the linear coefficients and the matrix of products are the true ones. "
         "The factors are one of many ways to write that matrix."
     ),
     tests=machine_tests,

@@ -152,14 +152,16 @@ def table(e: ConeEvidence) -> Table | None:
 
 def claim(e: ConeEvidence) -> str:
     """What is claimed; components in constant proportion count as one."""
-    text = "These are the corners of the smallest cone that holds your samples, up to scale and order."
+    text = (
+        "Every sample is a mixture of these components, and no narrower set of them would do."
+    )
     if e.pure:
-        return f"{text} With the declared assumption they are the features that made them."
+        return f"{text} Under the declared assumption they are the features that made the samples."
     if e.shape is not None and float(np.max(_growth(e))) <= ROOM:
-        return f"{text} No other non-negative features explain them, so they are the features that made them."
+        return f"{text} No other non-negative features explain the samples, so these made them."
     return (
-        f"{text} That they are the features that made them assumes that each feature occurs nearly alone in "
-        "some samples."
+        f"{text} That they are the features that made the samples assumes that each feature occurs nearly "
+        "alone in some of them."
     )
 
 
@@ -180,12 +182,11 @@ NONNEGATIVE = Family(
     assumptions=assumptions,
     advice={
         "none_empty": "use fewer components",
-        "span": "no pure samples pin the components down: supply a start near the truth, or more samples",
-        "span_at_noise": "no pure samples pin the components down: supply a start near the truth, or more "
-        "samples",
+        "span": "the samples don't determine the components: give a start (init=), or more samples",
+        "span_at_noise": "the samples don't determine the components: give a start (init=), or more samples",
         "pairs": "some components never occur without others: more samples, or fewer components",
         "pairs_at_noise": "some components never occur without others: more samples, or fewer components",
-        "piled_up": "weights look binary: supply a start near the truth",
+        "piled_up": "weights look binary: give a start (init=)",
         "independent": "two components are nearly the same: use fewer components",
         "signs": "weights have both signs: a dictionary (CompleteDictionaryLearning) may be the right model",
         "n_eff": "there are too few distinct samples",
@@ -194,17 +195,17 @@ NONNEGATIVE = Family(
         "none_left_out": "look at the samples in outlier_mask_: another component may be in them",
         "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
-        "signs_of_noise": "the cone cuts through the data: more components, or a start near the truth",
+        "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
         "halves": "fits on halves disagree: more samples, or another number of components",
-        "restarts": "other starts lead elsewhere: supply a start near the truth, or another number of "
-        "components",
+        "restarts": "fits from other starts find other components: give a start (init=), or try another "
+        "number of components",
         "fixed_by_entries": "entries are missing: observe more of them, or use fewer components",
         "every_feature": "some features are hardly observed: leave them out",
         "samples_say_enough": "many samples have too few observed entries: leave them out",
     },
-    otherwise="less noise or more samples: the structure is there, but not exact",
+    otherwise="more samples or less noise: the pattern is visible, but not clear enough",
 )
 
 

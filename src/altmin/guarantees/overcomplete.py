@@ -117,8 +117,8 @@ def _table(fit: AtomEvidence) -> Table | None:
 
 OVERCOMPLETE: Family[AtomEvidence] = Family(
     claim=lambda fit: (
-        "These are the atoms that made the samples, each up to sign; atoms that always occur "
-        "together only as a span."
+        "These are the atoms that made the samples, up to sign. Of atoms that always occur together "
+        "only the span is known."
     ),
     tests=tests,
     rule=lambda fit: Rule("stable atoms", ("structure", "halves", "use", "alternatives")),
@@ -130,7 +130,7 @@ OVERCOMPLETE: Family[AtomEvidence] = Family(
         "use": "fewer components",
     },
     closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
-    otherwise="stable wrong atoms exist, so this isn't proof: compare with larger n_components",
+    otherwise="wrong atoms can be stable too, so this is no proof: compare with a larger n_components",
 )
 
 

@@ -27,9 +27,9 @@ _UNTESTED = (
     "exact_features",
     "no_hidden_cause",
 )  # what 'exogenous' declares
-_EXOGENOUS = "Nothing that was left out moves the features and the target together"
+_EXOGENOUS = "No unobserved cause affects both the features and the target"
 ADVICE = {
-    "identifiable": "collinear or low-rank features leave directions that no row can tell apart: drop some",
+    "identifiable": "several formulas fit equally well, as columns are collinear: drop some",
     "distinct": "more distinct rows: with few, a model of this rank fits noise as well",
     "error": "more rows, or less noise",
     "no_further_shape": "y isn't quadratic in these features: add terms or features, or transform y",
@@ -38,7 +38,7 @@ ADVICE = {
     "no_further_direction": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_rank": "a larger rank",
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
-    "no_noise_in_features": "the features carry noise, so coefficients are shrunk: measure them better",
+    "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
     "enough": "more measurements: with few, other answers fit them as well",
     "loss": "something is left over: noise, too low a rank, or a wrong answer",
@@ -46,7 +46,7 @@ ADVICE = {
     "rows_per_parameter": "more rows: with few, a boundary of this rank separates noise as well",
     "classes_differ": "the labels hardly depend on the features",
     "halves": "fits on halves disagree: more rows",
-    "still": "early and late rows disagree: fit them apart",
+    "still": "early and late rows disagree: fit them separately",
     "even_noise": "noise depends on the features: if they are exact, declare guarantee(X, y, "
     "assume='exogenous')",
     "exact_features": "noise in a feature can't be excluded: if there is none, declare guarantee(X, y, "
@@ -112,10 +112,10 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
         whole(f"noise doesn't depend on the {where}", "r^2 of x x'", e.white, at_most=1.5, id="even_noise",
               otherwise="plausible",
               meaning=f"The noise varies with the {where}: they may have been measured with error."),
-        whole(f"noise in the {where} would be seen", "attenuation", e.attenuation, at_most=0.05,
+        whole(f"noise in the {where} would be noticed", "attenuation", e.attenuation, at_most=0.05,
               id="exact_features", otherwise="plausible",
-              meaning=f"Share of the model that noise in one of the {where} may hide without a trace."),
-        whole("a hidden cause would have to be strong", "robustness", e.robustness, at_least=0.05,
+              meaning=f"Share of the model that noise in one of the {where} could hide unnoticed."),
+        whole("only a strong hidden cause could mislead", "robustness", e.robustness, at_least=0.05,
               id="no_hidden_cause", otherwise="plausible",
               meaning="Share of the noise that a hidden cause needs to move the model by a tenth."),
     ]  # fmt: skip

@@ -11,10 +11,14 @@ _SIGNS = {"holds": "✓", "violated": "✗", "cannot be checked": "?"}
 # White letters on these are readable in light and dark notebooks alike.
 _COLOURS = {"holds": "#1a7f37", "violated": "#b42318", "cannot be checked": "#656d76"}
 _VERDICTS = {
-    "recovered": ("#1a7f37", "✓", "Within the printed error of the truth, under the printed assumptions."),
-    "plausible": ("#8a6100", "≈", "It fits, but a named alternative or an untested assumption remains."),
-    "unknown": ("#656d76", "?", "The tests have no power here: we cannot tell."),
-    "contradicted": ("#b42318", "✗", "A test rejects it: see the rows below."),
+    "recovered": (
+        "#1a7f37",
+        "✓",
+        "The truth up to the printed error, if the printed assumptions hold.",
+    ),
+    "plausible": ("#8a6100", "≈", "It fits, but the data can't rule out the alternative named below."),
+    "unknown": ("#656d76", "?", "The data can't decide; the rows below say what is missing."),
+    "contradicted": ("#b42318", "✗", "The data contradict it; the rows below say which test failed."),
 }
 _WIDTH = 79
 _STYLE = """<style>

@@ -126,7 +126,7 @@ COMPLETION = replace(
 )
 PHASE = replace(
     SENSING,
-    claim=lambda e: "This is the signal up to its sign or phase, if the designs are generic.",
+    claim=lambda e: "This is the signal up to its sign or phase, if the measurements are random enough.",
 )
 
 
