@@ -152,9 +152,7 @@ def table(e: ConeEvidence) -> Table | None:
 
 def claim(e: ConeEvidence) -> str:
     """What is claimed; components in constant proportion count as one."""
-    text = (
-        "Every sample is a mixture of these components, and no narrower set of them would do."
-    )
+    text = "Every sample is a mixture of these components, and no narrower set of them would do."
     if e.pure:
         return f"{text} Under the declared assumption they are the features that made the samples."
     if e.shape is not None and float(np.max(_growth(e))) <= ROOM:
