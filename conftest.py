@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -14,6 +15,14 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left_open():
+    """Pictures of one test, or of one docstring's example, end with it."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @dataclass

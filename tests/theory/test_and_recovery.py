@@ -153,7 +153,7 @@ def test_weights_with_a_floor_are_the_smallest_cone_and_the_report_says_so(seed)
     model = AND(6).fit(weights @ problem.components)
     assert sine_errors(model.components_, B).max() < 1e-4
     assert model.guarantee_["min x"].status == "cannot be checked"
-    assert "smallest" in model.guarantee_.claim
+    assert "narrower" in model.guarantee_.claim
 
 
 @pytest.mark.parametrize("seed", [0, 1])
