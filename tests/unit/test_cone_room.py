@@ -1,0 +1,43 @@
+"""How far a cone can grow: 0 where features pin its corners, and known to be too much as soon as it is."""
+
+import numpy as np
+import pytest
+
+from altmin.guarantees import cone_rest
+from altmin.guarantees.cone_rest import ROOM, room
+
+
+def growth(components):
+    found = room(components)
+    return found.sum() - found
+
+
+def test_features_of_one_component_alone_leave_no_room():
+    rng = np.random.default_rng(0)
+    components = np.hstack([np.eye(5), rng.random((5, 20))])
+    np.testing.assert_allclose(room(components), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 5, 12])
+def test_dense_components_have_room(k):
+    components = np.random.default_rng(k).random((k, 60)) + 0.5
+    assert (growth(components) > ROOM).all()
+
+
+def test_the_room_of_two_components_is_what_can_be_computed_by_hand():
+    """(1, e) and (e, 1) with sum 1: z = (1 + e', -e') stays non-negative up to e' = e / (1 - e)."""
+    e = 0.02
+    np.testing.assert_allclose(room(np.array([[1, e], [e, 1]])), e / (1 - e), rtol=1e-6)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.3])
+def test_an_early_end_changes_no_decision(share, monkeypatch):
+    rng = np.random.default_rng(3)
+    components = np.hstack([np.eye(6), np.eye(6)]) + share * rng.random((6, 12))
+    early = growth(components) > ROOM
+    monkeypatch.setattr(cone_rest, "ROOM", np.inf)
+    np.testing.assert_array_equal(growth(components) > ROOM, early)
+
+
+def test_components_of_both_signs_have_no_end():
+    assert np.isinf(room(np.random.default_rng(0).standard_normal((3, 9)))).all()
