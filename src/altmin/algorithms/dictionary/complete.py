@@ -122,6 +122,7 @@ class CompleteState:
     noise_gain: Any = None  # (k,): ||P w_i||, by which noise of the data enters a code
     noise: float = 0.0
     prior: Any = None  # Prior, once a refinement has begun
+    secants: Any = None  # (m, 2, k, k): W before the last passes of the polish, and how far those moved it
     sums: Any = None  # L1Sums of a start with a penalty
     rows: int = 1  # of the last polish pass
     counts: Any = None
@@ -350,7 +351,7 @@ class Complete:
 
     def _to_polish(self, state: CompleteState, W: NDArray[Any]) -> CompleteState:
         progress = Progress(change=state.progress.change)
-        state = at(replace(state, phase="polish", progress=progress), W)
+        state = at(replace(state, phase="polish", progress=progress, secants=None), W)
         return replace(state, thresholds=first_thresholds(state, self.threshold))
 
     def _polished(self, state: CompleteState, stats: Stats) -> CompleteState:
@@ -363,7 +364,7 @@ class Complete:
         return self._to_refine(state, np.linalg.solve(state.search.rotation.T, state.frame.unwhiten))
 
     def _suspected(self, state: CompleteState, stats: Stats) -> CompleteState:
-        suspects = suspicious_pairs(stats["joint"], stats["n_rows"])
+        suspects = suspicious_pairs(stats["joint"])
         search = replace(state.search, suspects=suspects)
         return replace(state, phase="ratios" if len(suspects) else "judge", search=search)
 

@@ -4,9 +4,10 @@ A rotation of two true atoms, for example :math:`(x_1 \pm x_2)/\sqrt2`, also has
 polish keeps it. But its codes share their support: samples with :math:`x_1 = 0` lie on a line
 :math:`z_i = c z_j`, so :math:`z_i - c z_j` has more zeros than :math:`z_i`. The gain is at most
 
-.. math:: \frac1p \big( n_{ij} - (n_j - n_{ij}) \big)
+.. math:: n_{ij} - (n_j - n_{ij})
 
-with n_j samples that use j and n_ij that use both, so counts of supports clear almost all pairs at once.
+samples, with n_j that use j and n_ij that use both, so counts of supports clear almost all pairs at once. It
+is weighed against n_j: where atoms are rare, what a mixed pair gains is rare among all samples, too.
 """
 
 from __future__ import annotations
@@ -21,16 +22,15 @@ from altmin.contract import Block, Concat, Stats
 from altmin.kernels.compiled import compiled
 from altmin.kernels.gram import times
 
-SUSPECT = -0.02
-"""Pairs whose gain of zeros is known to be below this share of the samples are cleared."""
-
+_SUSPECT = -0.1  # pairs whose gain of zeros is known to be below this share of the uses are cleared
+_LEAST = 0.05  # share of the uses that a pair gains if it is mixed up
 _ON_LINE = 1e-6  # relative distance at which a ratio of two codes counts as equal to another
 
 
 def support_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """How many samples use each pair of atoms (each atom: on the diagonal)."""
     used = (np.abs(times(signals(state, block), state.decoder)) >= state.thresholds).astype(np.float32)
-    return {"joint": (used.T @ used).astype(np.float64), "n_rows": block.n_rows}
+    return {"joint": (used.T @ used).astype(np.float64)}
 
 
 def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -41,18 +41,19 @@ def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
     return {"codes": Concat(Z)}
 
 
-def suspicious_pairs(joint: NDArray[Any], n_rows: int) -> NDArray[np.intp]:
+def suspicious_pairs(joint: NDArray[Any]) -> NDArray[np.intp]:
     """Ordered pairs (i, j) for which z_i - c z_j may have more zeros than z_i, worst first."""
-    gain = (2 * joint - np.diag(joint)[None, :]) / n_rows
+    uses = np.diag(joint)
+    gain = 2 * joint / np.maximum(uses, 1.0) - 1
     np.fill_diagonal(gain, -1.0)
-    pairs = np.argwhere(gain > SUSPECT)
+    pairs = np.argwhere(gain > _SUSPECT)
     return pairs[np.argsort(-gain[tuple(pairs.T)], kind="stable")]
 
 
 def zeros_gained(z: NDArray[Any], other: NDArray[Any]) -> tuple[float, float]:
-    """The c for which z - c other has most zeros, and by what share of the samples they increase."""
+    """The c for which z - c other has most zeros, and their increase as a share of the uses of the other."""
     c, most, lost = _most_on_a_line(z, other, _ON_LINE)
-    return float(c), (most - lost) / max(len(z), 1)
+    return float(c), (most - lost) / max(np.count_nonzero(other), 1)
 
 
 @compiled
@@ -78,17 +79,7 @@ def _most_on_a_line(z, other, near):  # type: ignore[no-untyped-def] # numba
     return c, most, lost
 
 
-def worst_gain(suspects: NDArray[np.intp], codes: NDArray[Any], bound: float) -> float:
-    """Largest gain of zeros of any pair: negative where no pair is mixed up."""
-    column = {atom: k for k, atom in enumerate(np.unique(suspects))}
-    rows = np.ascontiguousarray(codes.T)
-    gains = [zeros_gained(rows[column[i]], rows[column[j]])[1] for i, j in suspects]
-    return max([bound, *gains])
-
-
-def unmixed(
-    W: NDArray[Any], suspects: NDArray[np.intp], codes: NDArray[Any], least: float = 0.01
-) -> NDArray[Any]:
+def unmixed(W: NDArray[Any], suspects: NDArray[np.intp], codes: NDArray[Any]) -> NDArray[Any]:
     """Decoder rows with each mixed pair taken apart; the same array where nothing is gained.
 
     One row after the other, each against the codes as they are by then: two rows of a mixed pair judged
@@ -99,7 +90,7 @@ def unmixed(
     for i, j in suspects:
         z, other = rows[column[i]], rows[column[j]]
         c, gain = zeros_gained(z, other)
-        if gain <= least or i in done:
+        if gain <= _LEAST or i in done:
             continue
         parted = parted.copy() if parted is W else parted
         parted[i] -= c * parted[j]
