@@ -29,7 +29,7 @@ from altmin.kernels.thresholds import hard_threshold
 from altmin.metrics import match_components
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
-_LOOK_ROWS = 20_000  # of a report
+_LOOK_ROWS, _LOOK_BLOCK = 20_000, 1000  # of a report, and of what is coded at a time
 
 
 class DictionaryEstimator(ComponentsEstimator):
@@ -121,17 +121,24 @@ class DictionaryEstimator(ComponentsEstimator):
         sizes = np.sqrt(row_norms2(self._centred(X))) if self._is_levelled() else None
         X = self._as_fitted(X)
         scale = power_of_two(float(np.abs(X).max(initial=0.0)) or 1.0)  # squares of X may be no numbers
-        X, thresholds = X / scale, self.thresholds_ / scale
-        codes = X @ self._decoder()
-        kept = np.where(np.abs(codes) >= thresholds, codes, 0.0)
-        counts = np.count_nonzero(kept, axis=0)
-        total, left = float(np.sum(X**2)), float(np.sum((X - kept @ self.components_) ** 2))
-        dtype = self.components_.dtype
+        X, thresholds, dtype = X / scale, self.thresholds_ / scale, self.components_.dtype
+        decoder, k = self._decoder(), len(self.components_)
+        codes, counts, squares, total, left = np.empty((len(X), k), dtype), np.zeros(k), np.zeros(k), 0.0, 0.0
+        for start in range(0, len(X), _LOOK_BLOCK):
+            part = X[start : start + _LOOK_BLOCK]
+            kept = part @ decoder
+            codes[start : start + _LOOK_BLOCK] = kept
+            kept[np.abs(kept) < thresholds] = 0.0
+            counts += np.count_nonzero(kept, axis=0)
+            squares += np.einsum("ij,ij->j", kept, kept)
+            total += float(np.einsum("ij,ij->", part, part))
+            rest = part - kept @ self.components_
+            left += float(np.einsum("ij,ij->", rest, rest))
         fit = replace(
             self._fit_evidence,
-            codes=codes.astype(dtype),
+            codes=codes,
             thresholds=thresholds,
-            size=np.sqrt(np.sum(kept**2, axis=0) / np.maximum(counts, 1)),
+            size=np.sqrt(squares / np.maximum(counts, 1)),
             density=counts / max(len(X), 1),
             components=self.components_,
             n_samples=n_samples,
