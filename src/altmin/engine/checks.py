@@ -109,7 +109,7 @@ def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 def check_weights(weight: Any) -> None:
     """Refuse weights that are all zero: no sample would count."""
-    if weight is not None and weight.shape[0] and not np.any(weight):
+    if weight is not None and weight.shape[0] and not np.count_nonzero(weight):
         raise SourceError("sample_weight is zero for every row: at least one must count")
 
 
