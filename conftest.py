@@ -25,6 +25,24 @@ def no_figure_is_left_open():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+# Words whose letters stand on more than one line; those of more than 40 letters may.
+BROKEN_WORDS = """() => {
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), broken = [];
+    while (walker.nextNode()) {
+        const node = walker.currentNode;
+        if (!node.parentElement.checkVisibility()) continue;
+        for (const word of node.data.matchAll(/[\\p{L}\\d]{2,}/gu)) {
+            const range = document.createRange();
+            range.setStart(node, word.index);
+            range.setEnd(node, word.index + word[0].length);
+            const lines = new Set([...range.getClientRects()].map(box => Math.round(box.top)));
+            if (lines.size > 1 && word[0].length <= 40) broken.push(word[0]);
+        }
+    }
+    return broken;
+}"""
+
+
 @dataclass
 class Visit:
     """An open page and what it said and asked for; alone: it has to be one file."""
@@ -39,6 +57,10 @@ class Visit:
         return self.page.evaluate(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
+
+    def broken_words(self):
+        """Words that go over the end of a line."""
+        return self.page.evaluate(BROKEN_WORDS)
 
 
 @pytest.fixture(scope="session")

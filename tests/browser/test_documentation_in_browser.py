@@ -15,8 +15,6 @@ NAMES = [
     "which",
 ]
 LOOKS = [(1400, "light"), (1400, "dark"), (400, "light"), (400, "dark")]
-BROKEN = """() => [...document.querySelectorAll("table.autosummary td:first-child code")]
-    .filter(code => code.getClientRects().length > 1).map(code => code.textContent)"""
 LIGHT = """() => [...document.querySelectorAll(".bd-content img")]
     .map(image => [image.src, getComputedStyle(image)])
     .filter(([src, style]) => !/inpaint|denoise|unmix/.test(src) && !style.filter.includes("invert"))
@@ -34,7 +32,7 @@ def test_a_page_fits_and_is_quiet(name, width, scheme, visit):
     seen = visit(PAGES / f"{name}.html", width, scheme, alone=False)
     seen.page.evaluate(MATHEMATICS)
     assert seen.overflow() <= 0
-    assert seen.page.evaluate(BROKEN) == []
+    assert seen.broken_words() == []
     if scheme == "dark":
         assert seen.page.evaluate(LIGHT) == []
 

@@ -12,7 +12,7 @@ from altmin.demo.story import Story
 from altmin.report.model_page import write_model_page
 
 EVIL = "<img src=x onerror=alert(1)>"
-SIZES = [(400, "light"), (400, "dark"), (1200, "light"), (1200, "dark")]
+SIZES = [(400, "light"), (400, "dark"), (1400, "light"), (1400, "dark")]
 
 
 def open_all(seen):
@@ -73,6 +73,7 @@ def test_pages_fit_with_everything_opened(name, width, scheme, visit, request):
     seen = visit(request.getfixturevalue(name), width, scheme)
     open_all(seen)
     assert seen.overflow() <= 0
+    assert seen.broken_words() == []
 
 
 def test_a_model_page_has_its_chapters(robust, visit):
@@ -87,3 +88,8 @@ def test_a_line_of_the_demo_leads_to_its_story(demo, visit):
     assert seen.page.url.endswith("#story-1")
     assert EVIL in seen.page.locator("#story-0").inner_text()
     assert (demo.parent / "one.png").stat().st_size > 0
+
+
+def test_a_word_that_is_broken_is_seen(tmp_path, visit):
+    (tmp_path / "t.html").write_text("<p style='width: 2em; word-break: break-all'>recovered</p><p>a b</p>")
+    assert visit(tmp_path / "t.html").broken_words() == ["recovered"]

@@ -66,6 +66,13 @@ def test_files_that_are_named_are_there_and_no_link_is_relative():
         assert (README.parent / target).exists(), target
 
 
+def test_what_the_examples_need_is_in_the_line_that_installs():
+    line = next(line for line in TEXT.splitlines() if line.startswith("    pip install"))
+    assert "altmin[all]" in line
+    needs_pandas = [text for text in (*BLOCKS, *SESSIONS) if "as_frame" in text or "pandas" in text]
+    assert not needs_pandas or " pandas " in line
+
+
 def test_numbers_of_the_comparison_are_those_of_the_script():
     found = json.loads((README.parent / "docs" / "images" / "topics.json").read_text())
     for name in ("AND", "NMF"):

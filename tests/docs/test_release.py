@@ -51,12 +51,16 @@ def built(tmp_path_factory):
     return folder
 
 
-def test_the_wheel_says_who_wrote_it(built):
+def test_the_wheel_says_who_wrote_it_and_where_the_papers_are(built):
     (wheel,) = built.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith("METADATA")]
         metadata = archive.read(name).decode()
     assert "Author: the altmin developers" in metadata
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    urls = re.findall(r"^Project-URL: (.*), (\S+)$", metadata, re.M)
+    assert len(urls) == 4  # the papers; an index refuses labels of more than 32 signs
+    assert all(len(label) <= 32 and f'"{address}"' in cited for label, address in urls)
     assert "](docs/" not in metadata and "](CONTRIBUTING" not in metadata  # links that an index can't follow
 
 

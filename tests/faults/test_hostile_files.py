@@ -18,7 +18,7 @@ X = make_dir(200, 12, 3, random_state=0).X
 
 
 def corrupted(kind, place, value):
-    matrix = sp.random_array((50, 12), density=0.3, format=kind, rng=0)
+    matrix = sp.random(50, 12, density=0.3, format=kind, random_state=0)
     getattr(matrix, place)[3 if value != "short" else slice(None)] = value
     return matrix
 
@@ -38,7 +38,8 @@ def test_sparse_indices_that_lead_astray_are_refused(kind, place, value, tmp_pat
     with pytest.raises(ValueError, match="damaged sparse matrix"):
         altmin.AND(2, max_iter=2).fit(str(tmp_path / "x.npz"))
     if kind == "csr":
-        structure, arrays = flatten({"codes": sp.random_array((50, 12), density=0.3, format="csr", rng=0)})
+        sound = sp.csr_array(sp.random(50, 12, density=0.3, format="csr", random_state=0))
+        structure, arrays = flatten({"codes": sound})
         number = ["data", "indices", "indptr"].index(place)
         arrays[number] = getattr(matrix, place)
         with pytest.raises(ValueError):

@@ -19,7 +19,7 @@ def test_rows_of_an_array_are_views_and_those_of_a_file_are_not():
 
 
 def test_sparse_rows_count_their_entries():
-    X = sp.random_array((20_000, 50_000), density=1e-4, format="csr", rng=0)
+    X = sp.csr_array(sp.random(20_000, 50_000, density=1e-4, format="csr", random_state=0))
     info = open_source(X).info
     assert info.row_entries == X.nnz / 20_000
     assert make_plan(info, 1).peak_bytes < 10 * MIB

@@ -22,6 +22,7 @@ from altmin.cli.app import model_names
 from altmin.cli.ctrl_c import last_call
 from altmin.cli.tables import WRITTEN, Frame, Mixed, Wanted, check_target, read_table, write_table
 from altmin.cli.text_files import FileError
+from altmin.engine.checks import SourceError
 from altmin.estimators.quadratic.categories import OpensFrames
 
 
@@ -46,7 +47,6 @@ def fit_file(order: Order) -> None:
     check_target(order.out)
     model = make_model(order)
     frame = read_frame(order.data, replace(order.wanted, text=isinstance(model, OpensFrames)))
-    _check_holes(frame, model)
     interrupted = False
     try:
         model = _fitted(model, frame, order.dask)
@@ -54,6 +54,10 @@ def fit_file(order: Order) -> None:
         last_call()
     except KeyboardInterrupt:
         interrupted = True
+    except SourceError as error:
+        if error.cell is None:
+            raise
+        raise _hole(order.data, frame, model, error) from None
     if interrupted and not (order.keep_partial and hasattr(model, "outcome_")):
         _say_that_nothing_was_written(order)
         raise KeyboardInterrupt
@@ -103,18 +107,17 @@ def read_frame(data: str, wanted: Wanted | None = None) -> Frame:
     return frame
 
 
-def _check_holes(frame: Frame, model: Any) -> None:
-    """Empty cells are told by their place, with what helps."""
-    if not isinstance(frame.X, np.ndarray) or model.get_params().get("missing") == "mask":
-        return
-    empty = np.argwhere(np.isnan(frame.X))
-    if len(empty):
-        named = frame.columns[empty[0, 1]] if frame.columns else empty[0, 1] + 1
-        masked = "--set missing=mask treats it as not observed; " if "missing" in model.get_params() else ""
-        more = f" ({len(empty)} empty cells in all)" if len(empty) > 1 else ""
-        raise FileError(
-            f"{frame.place(*empty[0])} is empty{more}: {masked}--drop {named} leaves the column out"
-        )
+def _hole(data: str, frame: Frame, model: Any, error: SourceError) -> FileError:
+    """A cell without a finite number is told by its place, with what helps."""
+    row, column = error.cell or (0, 0)
+    named = frame.columns[column] if frame.columns else column + 1
+    others = f"--drop {named} leaves the column out"
+    if "infinity" in str(error).split("at row")[0]:
+        return FileError(f"{data}, {frame.place(row, column)} is infinite: {others}")
+    empty = int(np.isnan(frame.X).sum()) if isinstance(frame.X, np.ndarray) else 1
+    more = f" ({empty} empty cells in all)" if empty > 1 else ""
+    masked = "--set missing=mask treats it as not observed; " if "missing" in model.get_params() else ""
+    return FileError(f"{data}, {frame.place(row, column)} is empty{more}: {masked}{others}")
 
 
 def transform_file(model_file: Path, data: str, out: Path, wanted: Wanted) -> None:
@@ -148,14 +151,16 @@ def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
     if isinstance(frame.X, str):  # other columns than the model's: these have to be picked
         frame = read_table(data, Wanted(columns=tuple(frame.columns)))
     warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are checked here
-    columns = frame.columns or []
-    missing = [str(name) for name in names if name not in columns]
+    place = {name: number for number, name in enumerate(frame.columns or [])}
+    missing = [str(name) for name in names if name not in place]
     if missing:
-        raise FileError(f"{data} lacks {len(missing)} column(s) of the model: {', '.join(missing[:5])}")
+        there = [name for name in missing if name in (frame.aside or {})]
+        why = f"; {there[0]} is there, but holds no numbers" if there else ""
+        raise FileError(f"{data} lacks {len(missing)} column(s) of the model: {', '.join(missing[:5])}{why}")
     if isinstance(frame.X, Mixed):
         X: Any = Mixed({name: frame.X[name] for name in names})
     else:
-        X = frame.X[:, [columns.index(name) for name in names]]
+        X = frame.X[:, [place[name] for name in names]]
     return replace(frame, X=X, columns=list(names))
 
 

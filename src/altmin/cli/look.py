@@ -47,7 +47,7 @@ def judge_model(model_file: Path, data: str, effort: str, wanted: Wanted) -> Non
 def describe_model(model_file: Path) -> None:
     """Print what a model file holds: estimator, parameters, how the fit ended, the verdict, arrays."""
     model = load_model(model_file)
-    changed = ", ".join(str(model).split("(", 1)[1].rstrip(")").split())
+    changed = " ".join(str(model).split("(", 1)[1].removesuffix(")").split())
     print(f"{type(model).__name__} of {model.n_features_in_} features ({changed})")
     print(f"outcome: {model.outcome_}")
     print(f"guarantee: {model.guarantee_.verdict}")

@@ -11,12 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.cli.text_files import TEXT, FileError, read_text
+from altmin.cli.text_files import TEXT, FileError, Text, read_text
 from altmin.io.matrix_market import read_matrix_market
 from altmin.io.tables import SUFFIXES
 
 WRITTEN = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".feather")
 READ = (*TEXT, ".feather", ".jsonl", ".mtx", *SUFFIXES)
+_COLUMNS = (*TEXT, ".feather", ".jsonl", ".parquet")  # kinds of files whose columns can be told apart
+_HINTS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), ": save the sheet as CSV or parquet"),
+    **dict.fromkeys((".zip", ".bz2", ".xz", ".zst", ".tar", ".7z"), ": unpack it first"),
+    ".json": ": write one record a line and call it .jsonl, or save it as CSV",
+    ".pkl": ": save it as CSV or parquet",
+}
 _COUNTERS = {"", "index", "unnamed: 0", "__index_level_0__", "id", "row"}  # names of columns that number rows
 _IDS = re.compile(r"(.*[_ ])?(id|Id|ID)|.*[a-z]I[Dd]")  # patient_id, Patient ID, patientId
 
@@ -130,25 +137,27 @@ def read_table(name: str, wanted: Wanted | None = None) -> Frame:
     path = Path(name)
     if not path.exists():
         raise FileError(f"there is no file {name}")
-    kind = path.suffixes[-2] if path.suffix == ".gz" and len(path.suffixes) > 1 else path.suffix
-    if kind in (*TEXT, ".feather", ".jsonl", ".parquet"):
+    kind = Path(path.name.lower().removesuffix(".gz")).suffix
+    packed = path.suffix.lower() == ".gz" and kind not in (*TEXT, ".jsonl")
+    if kind in _COLUMNS and not packed:
         return _with_target(_read_columns(path, kind, wanted), wanted)
     if wanted.columns or wanted.drop or wanted.id_column:
         raise FileError(f"{name} has no named columns, which --columns, --drop and --id-column need")
     if kind == ".mtx":
         return _with_target(Frame(read_matrix_market(path)), wanted)
-    if path.is_dir() or kind in SUFFIXES:
+    if path.is_dir() or path.suffix in SUFFIXES:
         return _with_target(Frame(name), wanted)
-    hint = ": save the sheet as CSV or parquet" if kind in (".xlsx", ".xls", ".ods") else ""
+    hint = ": unpack it first" if packed else _HINTS.get(kind, "")
     raise FileError(f"{name} ends in none of {', '.join(READ)}{hint}")
 
 
 def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:
     """A table with columns of different kinds, by pyarrow."""
-    first_line, named = None, True
+    text = Text(None, None, named=True)
     try:
         if kind in TEXT:
-            table, first_line, named = read_text(path, wanted.header, _set_aside(wanted))
+            text = read_text(path, wanted.header, _set_aside(wanted))
+            table = text.table
         elif kind == ".parquet":
             import pyarrow.parquet as pq
 
@@ -169,7 +178,8 @@ def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:
         raise FileError(f"{path}: reading it needs {error.name}: pip install 'altmin[cli]'") from None
     except OSError as error:
         raise FileError(f"{path} is not a readable {kind} file ({error})") from None
-    return _sorted_out(path, table, wanted, first_line, named)
+    frame = _sorted_out(path, table, wanted, text.named)
+    return replace(frame, notes=(*text.notes, *frame.notes), first_line=text.first_line)
 
 
 def _set_aside(wanted: Wanted) -> tuple[str, ...]:
@@ -187,7 +197,7 @@ def _guess_counters(names: list[str]) -> list[str]:
     return [name for name in names if name.strip().lower() in _COUNTERS or _IDS.fullmatch(name)]
 
 
-def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, named: bool) -> Frame:
+def _sorted_out(path: Path, table: Any, wanted: Wanted, named: bool) -> Frame:
     """Features, ids, target; and a word on what was recognised."""
     column = dict(zip(map(str, table.column_names), table.columns, strict=True))
     _check_names(path, wanted, list(column))
@@ -195,14 +205,21 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
     chosen = list(wanted.columns) or left
     noted = _no_features(path, column, chosen, wanted, named)
     features = [name for name in chosen if name not in noted]
-    if not features or table.num_rows == 0:
-        raise FileError(f"{path} holds no rows of numbers")
+    if table.num_rows == 0:
+        raise FileError(f"{path} has no rows")
+    if not features:
+        why = ", ".join(f'"{name}" {what}' for name, what in noted.items()) or "all were left out"
+        raise FileError(f"{path} has no column of numbers: {why}")
     X: Any
     if all(_is_numeric(column[name].type) for name in features):
         X = np.column_stack([_as_floats(column[name]) for name in features])
     else:
         X = Mixed({name: _target_values(column[name]) for name in features})  # type: ignore[misc]
-    notes = list(noted.values())
+    notes = [
+        f'column "{name}" {what}, so it is not used as a feature; it is copied to the output'
+        + (" (to use it, list it in --columns)" if what == "numbers the rows" else "")
+        for name, what in noted.items()
+    ]
     if not named and table.num_rows > 9 and _counts(column[features[0]]):
         notes.append(
             "the first column seems to number the rows, but is used as a feature (--id-column 1 "
@@ -210,7 +227,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, first_line: int | None, 
         )
     aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
     y = _target_values(column.get(wanted.target or ""))
-    return Frame(X, features if named else None, aside, y, tuple(notes), first_line)
+    return Frame(X, features if named else None, aside, y, tuple(notes))
 
 
 def _no_features(
@@ -220,19 +237,28 @@ def _no_features(
     noted = {}
     for name in _guess_counters(chosen) if named and not wanted.columns else []:
         if _counts(column[name], repeated=_IDS.fullmatch(name) is not None):
-            noted[name] = (
-                f'column "{name}" numbers the rows, so it is not used as a feature (to use it, '
-                "list it in --columns)"
-            )
+            noted[name] = "numbers the rows"
     for name in chosen:
-        if name in noted or wanted.text or _is_numeric(column[name].type):
+        numeric = _is_numeric(column[name].type)
+        if name in noted or (wanted.columns and numeric):
             continue
-        if wanted.columns:
-            raise FileError(f'{path}: --columns names "{name}", which holds text')
-        noted[name] = (
-            f'column "{name}" holds text, so it is not used as a feature; it is copied to the output'
-        )
+        if wanted.columns and not wanted.text:
+            raise FileError(f'{path}: --columns names "{name}", which holds {_kind_of(column[name])}')
+        if column[name].null_count == len(column[name]):
+            noted[name] = "is empty"
+        elif not (wanted.text or numeric):
+            noted[name] = f"holds {_kind_of(column[name])}"
     return noted
+
+
+def _kind_of(column: Any) -> str:
+    """What a column holds that are no numbers, with an example: "12 %" shows what is to be mended."""
+    from pyarrow import types
+
+    if types.is_temporal(column.type):
+        return "dates"
+    example = next((value for value in column.to_pylist() if value is not None), None)
+    return f'text such as "{" ".join(example.split())[:30]}"' if isinstance(example, str) else "no numbers"
 
 
 def _check_names(path: Path, wanted: Wanted, known: list[str]) -> None:

@@ -32,7 +32,12 @@ def working_range(dtype: np.dtype[Any], power: int) -> tuple[float, float]:
 
 
 class SourceError(OneLineError):
-    """The data cannot be read as asked; the message says which rows and why."""
+    """The data cannot be read as asked; the message says which rows and why.
+
+    ``cell`` is the row and column of X that holds no finite number, where that is the reason.
+    """
+
+    cell: tuple[int, int] | None = None
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def _check_numbers(name: str, dtype: np.dtype[Any]) -> None:
 
 def check_weights(weight: Any) -> None:
     """Refuse weights that are all zero: no sample would count."""
-    if weight is not None and weight.shape[0] and not np.any(weight):
+    if weight is not None and weight.shape[0] and not np.count_nonzero(weight):
         raise SourceError("sample_weight is zero for every row: at least one must count")
 
 
@@ -183,10 +188,13 @@ def _check_finite(block: Block, name: str, part: Any, most: float, holes: bool) 
     row, column = _position(part, flat)
     what = "NaN" if np.isnan(values.ravel()[flat]) else "infinity (inf)"
     where = f", column {column}" if part.ndim == 2 else ""
-    raise SourceError(
+    masked = ", or fit AND(missing='mask'), which leaves NaN out" if what == "NaN" and name == "X" else ""
+    error = SourceError(
         f"{name} contains {what} at row {_row_number(block, row)}{where} (row {row} of block {block.index}); "
-        "Input contains NaN or infinity: drop or impute such rows before fit"
+        "Input contains NaN or infinity: drop or impute such rows before fit" + masked
     )
+    error.cell = (_row_number(block, row), column) if name == "X" and part.ndim == 2 else None
+    raise error
 
 
 def _check_size(block: Block, name: str, values: Any, bounds: Bounds, power: int) -> float:

@@ -100,8 +100,8 @@ def feasible_bands(resolution: Resolution, *, n_moves: int = 3000, random_state:
     >>> C[5:20, 0], C[20:30, 1], C[30:, 2] = 0, 0, 0
     >>> S = np.exp(-((np.arange(50) - np.array([[10], [25], [40]])) ** 2) / 30)
     >>> bands = feasible_bands(resolve(C @ S, 3))
-    >>> bands.determined.all()
-    np.True_
+    >>> bool(bands.determined.all())
+    True
     """
     C, S, asked = _in_span(resolution)
     n, K = C.shape

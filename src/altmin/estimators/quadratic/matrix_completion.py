@@ -452,7 +452,7 @@ def _sparse(features: Any) -> bool:
 
 def _features(name: str, features: Any, n: int, dtype: Any) -> Any:
     if features is None:
-        return sp.eye_array(n, format="csr", dtype=dtype)
+        return sp.csr_array(sp.eye(n, format="csr", dtype=dtype))  # eye_array needs SciPy 1.12
     features = check_array(features, accept_sparse="csr", dtype=dtype, input_name=name)
     if features.shape[0] != n:
         raise ValueError(f"{name} has {features.shape[0]} rows; R needs {n}, one for each of its own")
