@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.parameters import Count, CountOrZero, Parameters
 from altmin.estimators.sklearn_bridge import BaseEstimator, TransformerMixin, fit_context
+from altmin.guarantees.contract import judge
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.alignment import align_components
 from altmin.selection.rows import quiet_fit
 from altmin.signatures.exposures import refit
 from altmin.signatures.number import choose_number
 from altmin.signatures.tables import ChannelTable, read_table
+from altmin.signatures.verdicts import SIGNATURES, gather
 
 
 class SignatureModel(TransformerMixin, Parameters, BaseEstimator):
@@ -151,7 +153,12 @@ class SignatureModel(TransformerMixin, Parameters, BaseEstimator):
             The verdict and its reasons; it becomes ``guarantee_``.
         """
         check_is_fitted(self)
-        self.guarantee_ = self.model_.guarantee(read_table(X).values, effort=effort)
+        counts = read_table(X).values
+        if effort == "full":
+            found = self.signatures_.values, refit(X, self.signatures_, select=False).values
+            self.guarantee_ = judge(SIGNATURES, gather(counts, *found, self.stability_), effort=effort)
+        else:
+            self.guarantee_ = self.model_.guarantee(counts, effort=effort)
         return self.guarantee_
 
     def summary(self) -> list[dict[str, Any]]:
