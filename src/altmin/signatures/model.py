@@ -62,10 +62,12 @@ class SignatureModel(TransformerMixin, Parameters, BaseEstimator):
 
     Notes
     -----
-    **Guarantee.** That of :class:`altmin.AND`; its word on each signature is ``guarantee_.factors``.
-    Stability stands beside it as evidence of its own and changes no verdict: a wrong signature can be stable.
+    **Guarantee.** After ``fit`` that of :class:`altmin.AND`; ``guarantee(X)`` looks closer. 'recovered' then
+    says that a signature has a cosine of at least .95 with one that made the counts, as it comes again in
+    resampled cohorts (``stability_``), halves, from other starts and beside one signature more. It assumes
+    that each signature is absent from some samples.
 
-    **Cost.** n_refits + 1 fits of AND, and with 'auto' some ten more.
+    **Cost.** n_refits + 1 fits of AND, with 'auto' ten to twenty more, and five for ``guarantee``.
 
     References
     ----------
@@ -145,7 +147,8 @@ class SignatureModel(TransformerMixin, Parameters, BaseEstimator):
         X : as in ``fit``
             Mutations.
         effort : {'cheap', 'full'}
-            'full' also compares fits on halves and from other starts.
+            'cheap' is AND's own look; 'full' compares fits on halves, from other starts and with one signature
+            more, and judges each signature at a cosine of .95.
 
         Returns
         -------
