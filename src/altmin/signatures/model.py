@@ -147,8 +147,8 @@ class SignatureModel(TransformerMixin, Parameters, BaseEstimator):
         X : as in ``fit``
             Mutations.
         effort : {'cheap', 'full'}
-            'cheap' is AND's own look; 'full' compares fits on halves, from other starts and with one signature
-            more, and judges each signature at a cosine of .95.
+            'cheap' is AND's own look; 'full' compares fits on halves, from other starts and with one
+            signature more, and judges each signature at a cosine of .95.
 
         Returns
         -------

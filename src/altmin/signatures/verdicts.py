@@ -82,7 +82,7 @@ def gather(
     SignatureEvidence
         From five fits.
     """
-    K, source = len(signatures), open_source(counts)
+    K, source = len(signatures), open_source(counts).require_replayable("halves of the samples")
 
     def near(found: Any) -> NDArray[Any]:
         return np.cos(align_components(found, signatures).angles)
