@@ -80,10 +80,12 @@ def unseen(library: NDArray[Any], seeds: range) -> Iterator[tuple[int, Cohort]]:
             Z = (rng.random((n, K)) < 0.4) * rng.gamma(1.0, 1.0, (n, K))
             Z[np.arange(n), rng.integers(0, K, n)] += 0.3
             if kind == "tissues":  # the first signature is everywhere, the others in one of two tissues
+                Z[:, 0] += 0.3
                 Z[: n // 2, 1 : 1 + K // 2] = 0.0
                 Z[n // 2 :, 1 + K // 2 :] = 0.0
             if kind == "together":
                 Z[:, 1] = Z[:, 0] * np.exp(0.4 * rng.standard_normal(n)) + Z[:, 1] * (rng.random(n) < 0.3)
+            Z[Z.sum(axis=1) == 0, -1] = 1.0
             Z *= rng.choice([800, 3000, 10_000]) * rng.gamma(2.0, 0.5, (n, 1)) / Z.sum(axis=1, keepdims=True)
             of = rng.dirichlet(np.full(96, 0.3), K) if kind == "other make" else library
             found = _drawn(f"{kind}, K={K}", of, K, Z, rng)
