@@ -51,6 +51,21 @@ def test_zeros_of_non_negative_features_pin_them_down(noise):
     assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
 
 
+@pytest.mark.parametrize("most", [3, 7, 40])
+def test_max_iter_counts_the_stages_and_what_finishes_the_fit(most):
+    rng = np.random.default_rng(12)
+    counts, _ = signatures(rng, n=60)
+    many = rng.poisson(np.repeat(counts, 600, axis=0)).astype(float)  # too many to prune codes
+    for X in (counts, many):
+        model = AND(6, max_iter=most).fit(X)
+        assert "Poisson" in model.outcome_.message
+        assert model.n_iter_ <= most
+        assert [row["iteration"] for row in model.history_] == list(range(1, model.n_iter_ + 1))
+    parts = rng.gamma(1.0, 1.0, (4, 50)) * (rng.random((4, 50)) > 0.6)
+    X = rng.random((300, 4)) @ parts + 0.01 * rng.standard_normal((300, 50))
+    assert AND(4, max_iter=most).fit(X).n_iter_ <= 2 * most
+
+
 def test_components_that_miss_the_data_are_polished_though_they_have_no_zeros():
     rng = np.random.default_rng([0, 800, 12, 80])
     A = rng.gamma(1.0, 1.0, (12, 80)) * (rng.random((12, 80)) > 0.6)

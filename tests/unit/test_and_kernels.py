@@ -7,6 +7,7 @@ from scipy.optimize import nnls as scipy_nnls
 
 from altmin import spa, vca
 from altmin.kernels.codes import sweep, upper_quantile
+from altmin.kernels.counts import _inverse_diagonal, _least_supported, prune_rows
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
 
@@ -105,3 +106,30 @@ def test_spa_takes_no_more_than_the_samples_span():
     assert len(spa(np.outer(np.arange(1.0, 5.0), np.ones(3)), 3, project=False)) == 1
     with pytest.raises(ValueError, match="n_components=0"):
         spa(np.ones((3, 2)), 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_code_that_goes_first_is_the_one_of_the_smallest_wald_statistic(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.dirichlet(np.full(40, 0.5), 9)
+    z = 50 * rng.random(9)
+    alive = np.flatnonzero(rng.random(9) < 0.8)
+    mean = z[alive] @ A[alive] + 1e-9
+    variance = np.diag(np.linalg.inv((A[alive] / mean) @ A[alive].T))
+    excess = z[alive] ** 2 / variance - 60.0
+    found = _least_supported(A, z, alive, mean, np.full(9, 60.0))
+    assert found == np.argmin(excess) and excess.min() < 0
+    np.testing.assert_allclose(_inverse_diagonal((A[alive] / mean) @ A[alive].T), variance, rtol=1e-9)
+    assert _least_supported(A, z, alive, mean, np.full(9, 0.9 * np.min(z[alive] ** 2 / variance))) == -1
+
+
+def test_pruning_keeps_the_codes_that_made_the_counts():
+    rng = np.random.default_rng(3)
+    A = rng.dirichlet(np.full(60, 0.2), 8)
+    truth = 900 * rng.random((50, 8)) * (rng.random((50, 8)) < 0.4)
+    truth[:, 0] += 100
+    X = rng.poisson(truth @ A).astype(float)
+    Z = np.repeat(X.sum(axis=1, keepdims=True) / 8, 8, axis=1)
+    prune_rows(X, A, Z, np.full(8, 9.0), 10, 3)
+    clear = (truth == 0) | (truth > 60)
+    assert np.mean((Z > 0)[clear] == (truth > 0)[clear]) > 0.98

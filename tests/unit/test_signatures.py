@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
+from altmin import AND, select_n_components
+from altmin.selection.thinning import noise_size, thin
 from altmin.signatures import SignatureModel, match, read_reference, read_table, refit
 from altmin.signatures.channels import CHANNELS, canonical
-from altmin.signatures.number import _penalised, _Tried, choose_number
+from altmin.signatures.number import choose_number
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 
@@ -178,11 +178,29 @@ def test_the_number_is_that_of_the_planted_signatures():
     assert choose_number(cohort(library(4), n=80)[0], 10, 0).n_components == 4
 
 
-def test_unknowns_that_fit_shared_noise_are_paid_for():
-    tried = {k: _Tried(np.full(10, 5.0 - 0.01 * k), 100 * k, 1.0) for k in (2, 3)}
-    assert min(_penalised(tried).items(), key=lambda item: item[1].sum())[0] == 3
-    noisy = {k: replace(one, dispersion=1.2) for k, one in tried.items()}
-    assert min(_penalised(noisy).items(), key=lambda item: item[1].sum())[0] == 2
+@pytest.mark.parametrize("shape", [5.0, 30.0])
+def test_counts_that_vary_more_than_poisson_counts_have_no_more_signatures(shape):
+    rng = np.random.default_rng(8)
+    means = cohort(library(3, seed=4), n=70, depth=3000)[1] @ library(3, seed=4)
+    X = rng.poisson(means * rng.gamma(shape, 1 / shape, means.shape)).astype(float)
+    assert 0.7 * shape < noise_size(X, 5) < 1.5 * shape
+    assert choose_number(X, 8, 0).n_components == 3
+    chosen = select_n_components(AND(2, noise="poisson"), X, range(2, 6), n_splits=1)
+    assert chosen.n_components == 3
+
+
+def test_halves_of_counts_are_independent_whatever_their_variance():
+    rng = np.random.default_rng(9)
+    mean, shape = 40.0, 4.0
+    poisson = rng.poisson(mean, (300, 90)).astype(float)
+    wild = rng.poisson(mean * rng.gamma(shape, 1 / shape, (300, 90))).astype(float)
+    for X, size in ((poisson, np.inf), (wild, shape)):
+        seen, hidden = thin(X, 1, size)
+        np.testing.assert_array_equal(seen + hidden, X)
+        assert abs(np.corrcoef(seen.ravel(), hidden.ravel())[0, 1]) < 0.03
+        assert abs(seen.mean() / hidden.mean() - 1) < 0.03
+    assert np.corrcoef(*(half.ravel() for half in thin(wild, 1)))[0, 1] > 0.5  # as fair coins do it
+    assert noise_size(poisson, 2) == np.inf
 
 
 def test_shares_are_no_counts():

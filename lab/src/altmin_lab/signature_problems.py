@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,34 @@ def fresh(library: NDArray[Any], seeds: range) -> Iterator[Cohort]:
                     Z[:, 0] = 0.0
                     Z[few, 0] = 60_000 * rng.random(len(few))
                 yield _drawn(f"{kind}, K={K}", library, K, Z, rng, kind == "overdispersed")
+
+
+def unseen(library: NDArray[Any], seeds: range) -> Iterator[tuple[int, Cohort]]:
+    """Seven cohorts a seed, of kinds on which no rule was chosen, with the number of signatures to ask for.
+
+    Few samples, signatures of another make, mutations from everywhere, tissues with signatures of their own,
+    exposures that go together, one signature too few, one too many.
+    """
+    for seed in seeds:
+        for kind in ("few samples", "other make", "background", "tissues", "together", "too few", "too many"):
+            rng = np.random.default_rng([seed, len(kind), 24])
+            K, n = int(rng.integers(4, 11)), 30 if kind == "few samples" else int(rng.integers(90, 220))
+            Z = (rng.random((n, K)) < 0.4) * rng.gamma(1.0, 1.0, (n, K))
+            Z[np.arange(n), rng.integers(0, K, n)] += 0.3
+            if kind == "tissues":  # the first signature is everywhere, the others in one of two tissues
+                Z[:, 0] += 0.3
+                Z[: n // 2, 1 : 1 + K // 2] = 0.0
+                Z[n // 2 :, 1 + K // 2 :] = 0.0
+            if kind == "together":
+                Z[:, 1] = Z[:, 0] * np.exp(0.4 * rng.standard_normal(n)) + Z[:, 1] * (rng.random(n) < 0.3)
+            Z[Z.sum(axis=1) == 0, -1] = 1.0
+            Z *= rng.choice([800, 3000, 10_000]) * rng.gamma(2.0, 0.5, (n, 1)) / Z.sum(axis=1, keepdims=True)
+            of = rng.dirichlet(np.full(96, 0.3), K) if kind == "other make" else library
+            found = _drawn(f"{kind}, K={K}", of, K, Z, rng)
+            if kind == "background":
+                more = rng.poisson(0.05 * found.counts.mean(axis=1, keepdims=True), found.counts.shape)
+                found = replace(found, counts=found.counts + more)
+            yield K + {"too few": -1, "too many": 1}.get(kind, 0), found
 
 
 def _drawn(

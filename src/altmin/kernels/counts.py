@@ -149,24 +149,51 @@ def _sweep_row(x, A, z, alive, mean, sums, n_sweeps):  # type: ignore[no-untyped
 def _least_supported(A, z, alive, mean, least):  # type: ignore[no-untyped-def] # numba
     """The place among the living of the code whose statistic is farthest below its bound, or -1."""
     n, W = alive.shape[0], A.shape[1]
-    information = np.zeros((n, n))
-    for w in range(W):
-        for a in range(n):
-            share = A[alive[a], w] / mean[w]
-            for b in range(a + 1):
-                information[a, b] += share * A[alive[b], w]
+    information, shares = np.empty((n, n)), np.empty(W)
     for a in range(n):
-        for b in range(a):
-            information[b, a] = information[a, b]
-        information[a, a] *= 1.0 + 1e-9
-        information[a, a] += 1e-300
-    variance = np.linalg.inv(information)
+        for w in range(W):
+            shares[w] = A[alive[a], w] / mean[w]
+        for b in range(a + 1):
+            total = 0.0
+            for w in range(W):
+                total += shares[w] * A[alive[b], w]
+            information[a, b] = total
+        information[a, a] += 1e-9 * information[a, a] + 1e-300
+    variance = _inverse_diagonal(information)
     worst, lowest = -1, 0.0
     for a in range(n):
-        excess = z[alive[a]] ** 2 / max(variance[a, a], 1e-300) - least[alive[a]]
+        excess = z[alive[a]] ** 2 / max(variance[a], 1e-300) - least[alive[a]]
         if excess < lowest:
             worst, lowest = a, excess
     return worst
+
+
+@compiled
+def _inverse_diagonal(G):  # type: ignore[no-untyped-def] # numba
+    """Diagonal of the inverse of a positive definite matrix, of which the lower half is overwritten.
+
+    G = L L' (Cholesky), then the squared norms of the columns of the inverse of L.
+    """
+    n = G.shape[0]
+    for a in range(n):
+        for b in range(a):
+            total = G[a, b]
+            for c in range(b):
+                total -= G[a, c] * G[b, c]
+            G[a, b] = total / G[b, b]
+        pivot = G[a, a]
+        for c in range(a):
+            pivot -= G[a, c] * G[a, c]
+        G[a, a] = np.sqrt(max(pivot, 1e-14 * G[a, a]))
+    found, column = np.zeros(n), np.empty(n)
+    for k in range(n):
+        for a in range(k, n):
+            total = 1.0 if a == k else 0.0
+            for c in range(k, a):
+                total -= G[a, c] * column[c]
+            column[a] = total / G[a, a]
+            found[k] += column[a] * column[a]
+    return found
 
 
 def ratios(X: Any, Z: NDArray[Any], A: NDArray[Any]) -> tuple[Any, NDArray[Any]]:

@@ -75,11 +75,11 @@ def _title(row: dict[str, Any]) -> str:
 
 
 def _words(model: Any, matching: Any) -> str:
-    words = "Verdict: of the guarantee report, for each signature. "
+    words = "Verdict: 'recovered' says that a signature has a cosine of .95 with one that made the counts. "
     if model.stability_ is not None:
         words += (
             "Stability: the second smallest cosine to its match in fits to cohorts drawn with replacement; "
-            f"from {STABLE:g} on a signature comes again. It is evidence beside the verdict, no verdict. "
+            f"from {STABLE:g} on a signature comes again; the verdict asks for more. "
         )
     if matching is not None:
         words += f"References match from a cosine of {matching.threshold:g} on."

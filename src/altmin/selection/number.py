@@ -15,7 +15,7 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.alignment import align_components
 from altmin.selection.rows import as_table, has_holes, quiet_fit, take_rows
 from altmin.selection.spectrum import Spectrum, spectrum
-from altmin.selection.thinning import counts_are_fitted, held_out, judge_held_out
+from altmin.selection.thinning import counts_are_fitted, held_out, judge_held_out, noise_size
 
 _ALL_UP_TO = 12
 _SAMPLES_BELOW = 4
@@ -157,7 +157,11 @@ def _held_out_curve(
     estimator: Any, table: Any, rows: dict[int, dict[str, Any]], seeds: Any, tolerance: float
 ) -> tuple[list[dict[str, Any]], tuple[int, str, str]]:
     """Of counts: the curve with the divergence of held-out counts, and what follows from it."""
-    left = {k: held_out(estimator, table, k, seeds) for k in sorted(rows) if rows[k]["splits"]}
+    fitted = [k for k in sorted(rows) if rows[k]["splits"]]
+    left = {k: held_out(estimator, table, k, seeds) for k in fitted}
+    size = noise_size(table, min(left, key=lambda k: left[k].sum()))
+    if np.isfinite(size):
+        left = {k: held_out(estimator, table, k, seeds, size) for k in fitted}
     losses = {k: float(found.sum()) for k, found in left.items()}
     curve = [{**rows[k], "held_out": losses.get(k, np.inf)} for k in sorted(rows)]
     return curve, judge_held_out(left, {k for k in left if rows[k]["angle"] <= tolerance})

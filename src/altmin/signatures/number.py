@@ -11,9 +11,8 @@ from scipy.special import kl_div
 
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.selection.rows import quiet_fit
-from altmin.selection.thinning import judge_held_out, thin
+from altmin.selection.thinning import judge_held_out, noise_size, thin
 
-_USED = 0.01  # share of a sample's mutations from which a signature counts as used
 _COARSE = (1, 2, 3, 4, 6, 8, 11, 15, 20, 26, 34)  # looked at first; then what lies beside the best of them
 _WORSE = 2  # larger numbers that predict worse than the best, after which no larger one is tried
 
@@ -43,21 +42,11 @@ class Number:
         return f"{self.n_components} signatures ({self.confidence} confidence): {self.reason}"
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """A fit to one half of the mutations: divergence of the other half by sample, unknowns, dispersion."""
-
-    loss: NDArray[Any]
-    unknowns: int
-    dispersion: float
-
-
 def choose_number(counts: NDArray[Any], most: int, seed: int) -> Number:
     """Try 1, 2, 3, 4, 6 ... signatures until more of them predict worse; then the numbers beside the best.
 
-    Halves of Poisson counts are independent; of counts with more variance, phi times that of Poisson counts,
-    they share (phi - 1) / 2 of the noise, and every unknown that fits noise seems to predict by that
-    much. It is taken off again.
+    Counts that vary more than Poisson counts seem to have too many signatures at first; how much more they
+    vary is measured there, and they are split and tried again with that in mind.
 
     Parameters
     ----------
@@ -73,40 +62,39 @@ def choose_number(counts: NDArray[Any], most: int, seed: int) -> Number:
     Number
         The suggestion, and the curve behind it.
     """
-    halves = thin(counts, seed)
     most = min(most, *counts.shape)
-    tried: dict[int, _Tried] = {}
-    for k in (*(k for k in _COARSE if k < most), most):
-        tried[k] = _try(k, *halves)
-        found = _penalised(tried)
-        if sum(other > _best(found) for other in found) == _WORSE:
-            break
-    while gaps := _beside(_best(_penalised(tried)), tried):
-        tried |= {k: _try(k, *halves) for k in gaps}
-    found = _penalised({k: tried[k] for k in sorted(tried)})
+    found = _search(most, *thin(counts, seed))
+    size = noise_size(counts, _best(found))
+    if np.isfinite(size):
+        found = _search(most, *thin(counts, seed, size))
     chosen, confidence, reason = judge_held_out(found, set())
     return Number(chosen, confidence, reason, {k: float(loss.sum()) for k, loss in found.items()})
 
 
-def _try(k: int, seen: NDArray[Any], hidden: NDArray[Any]) -> _Tried:
+def _search(most: int, seen: NDArray[Any], hidden: NDArray[Any]) -> dict[int, NDArray[Any]]:
+    """Divergence of the hidden mutations of each sample, by the number of signatures that was tried."""
+    found: dict[int, NDArray[Any]] = {}
+    for k in (*(k for k in _COARSE if k < most), most):
+        found[k] = _try(k, seen, hidden)
+        if sum(other > _best(found) for other in found) == _WORSE:
+            break
+    while gaps := _beside(_best(found), found):
+        found |= {k: _try(k, seen, hidden) for k in gaps}
+    return {k: found[k] for k in sorted(found)}
+
+
+def _try(k: int, seen: NDArray[Any], hidden: NDArray[Any]) -> NDArray[Any]:
     model = quiet_fit(AND(k, noise="poisson"), seen)
-    codes = model.transform(seen).astype(np.float64)
+    expected = model.transform(seen).astype(np.float64) @ model.components_
     # one mutation a sample comes from anywhere, or one in a channel that the fit calls impossible decided all
-    loss = kl_div(hidden, codes @ model.components_ + 1.0 / seen.shape[1]).sum(axis=1)
-    used = codes * model.components_.sum(axis=1) > _USED * seen.sum(axis=1, keepdims=True)
-    return _Tried(loss, k * (seen.shape[1] - 1) + int(used.sum()), float(model.dispersion_ or 1.0))
-
-
-def _penalised(tried: dict[int, _Tried]) -> dict[int, NDArray[Any]]:
-    shared = max(min(one.dispersion for one in tried.values()) - 1.0, 0.0)  # of a half: (phi - 1) / 2
-    return {k: one.loss + shared * one.unknowns / len(one.loss) for k, one in tried.items()}
+    return np.asarray(kl_div(hidden, expected + 1.0 / seen.shape[1]).sum(axis=1))
 
 
 def _best(found: dict[int, NDArray[Any]]) -> int:
     return min(found, key=lambda k: found[k].sum())
 
 
-def _beside(best: int, found: dict[int, _Tried]) -> list[int]:
+def _beside(best: int, found: dict[int, NDArray[Any]]) -> list[int]:
     """Halfway to the neighbours of the best number that were tried."""
     below = max((k for k in found if k < best), default=best)
     above = min((k for k in found if k > best), default=best)

@@ -120,6 +120,9 @@ class AND(ComponentsEstimator):
     reconstruction_err_ : float
         Frobenius norm of what non-negative codes leave over (on a stream: in the last stage); of counts
         the deviance.
+    n_iter_ : int
+        Stages, and iterations of what finished the fit: at most ``max_iter`` of counts (three at least),
+        and as many again where both factors were fitted as non-negative.
     history_ : list of dict
         One row per stage: relative change, largest threshold, most negative code, share of samples that
         contradict the model.
@@ -219,7 +222,7 @@ class AND(ComponentsEstimator):
     def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
         """The fit, whichever way the data lead; the outcome says which, and why."""
         finish = how.counts and isinstance(source, Source)
-        stages = {"max_iter": min(STAGES, -(-self.max_iter // 2))} if finish else {}
+        stages = {"max_iter": min(STAGES, max(self.max_iter // 2, 1))} if finish else {}
         found = self._run(how, source, **{**stages, **changes})
         if how.counts and self.noise == "auto" and overdispersed(found):
             how = replace(how, counts=False)

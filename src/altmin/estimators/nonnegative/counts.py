@@ -79,8 +79,8 @@ def finish_counts(
     nmf = Nmf(start, "counts", sparse=sparse)
     if sparse:
         nmf = _better_start(nmf, source)
-    left = max(model.max_iter - found.n_iter, 2)
-    settings = {"max_iter": left if sparse else _UPDATES, "tol": 0.0 if sparse else 1e-5}
+    left = max(model.max_iter - found.n_iter, 2)  # codes are pruned, then fitted
+    settings = {"max_iter": left if sparse else min(_UPDATES, left), "tol": 0.0 if sparse else 1e-5}
     folder = model._folder_for(f"counts after {found.n_iter}")  # a longer fit starts it elsewhere
     finish = model._run(nmf, source, **{"checkpoint": folder, **changes, **settings})
     A, largest = finish.state.A, finish.state.largest
