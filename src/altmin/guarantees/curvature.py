@@ -63,6 +63,44 @@ def cut_share(X: Array) -> float:
     return at_top / max(X.size, 1) if top > 0 and at_top >= max(10, 2 * below) else 0.0
 
 
+def cut_off(X: Array, grid: float = 0.0) -> float:
+    """Share of the entries that are piled up at an end of all values, or of their own feature's.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples with noise.
+    grid : float
+        Distance of neighbouring values, where they lie on a grid: a level is no pile beside its neighbour.
+
+    Returns
+    -------
+    float
+        Of the worst end; 0 where there is no pile.
+    """
+    worst = 0.0
+    for values in (X.ravel()[:, None], X):
+        for side in (values, -values):
+            top = side.max(axis=0, initial=0.0)
+            at_top = np.sum(side >= top * (1 - 1e-9), axis=0)
+            window = np.maximum(0.03 * top, 1.5 * grid)
+            below = np.sum(side >= top - window, axis=0) - at_top
+            piled = (top > 0) & (at_top >= np.maximum(10, 2 * below))
+            worst = max(worst, float(np.sum(at_top[piled])) / max(X.size, 1))
+    return worst
+
+
+def grid_step(X: Array) -> float:
+    """Distance of neighbouring values of the feature whose grid is coarsest; 0 where values hardly repeat."""
+    steps = [0.0]
+    for column in X.T:
+        values = column[column != 0]
+        levels = np.unique(np.round(values, 9))
+        if 1 < len(levels) <= 0.5 * len(values):
+            steps.append(float(np.median(np.diff(levels))))
+    return max(steps)
+
+
 def _whole(X: Array) -> bool:
     """Whether all entries are whole numbers, to rounding."""
     return bool(np.all(np.abs(X - np.round(X)) <= 1e-6 * max(float(np.abs(X).max(initial=0.0)), 1.0)))

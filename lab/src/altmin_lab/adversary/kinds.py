@@ -81,7 +81,7 @@ def kinds(held_out: bool, families: tuple[str, ...] = FAMILIES) -> Iterator[Kind
                 yield Kind(family, base, perturbation)
 
 
-def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
+def _components(draft: Any, model: Any) -> Trial:
     X, truth = draft.data(), draft.factors
 
     def error(fitted: Any) -> float:
@@ -89,9 +89,10 @@ def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
             return 1.0
         return float(max(sines(truth, fitted.components_).max(), sines(fitted.components_, truth).max()))
 
-    return Trial(
-        model, (X,), lambda fitted: sines(fitted.components_, truth), error, draft.assume, draft.holds
-    )
+    def each(fitted: Any) -> Array:
+        return sines(fitted.components_, truth)
+
+    return Trial(model, (X,), each, error, draft.assume, draft.holds, draft.by_nature)
 
 
 def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
