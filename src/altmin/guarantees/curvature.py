@@ -34,10 +34,12 @@ def curved(X: Array, codes: Array) -> float:
     rest = X - fitted
     unit = fitted / max(float(np.sqrt(np.mean(fitted**2))), 1e-300)
     found = []
-    for power in (2, 3):
-        shape = np.clip(unit, -5, 5) ** power
-        shape = shape - codes @ (inverse @ (codes.T @ shape))
-        by_row = np.sum(rest * shape, axis=1)
+    unit = np.clip(unit, -5, 5)
+    shape = unit
+    for _ in (2, 3):
+        power = shape = shape * unit
+        power = power - codes @ (inverse @ (codes.T @ power))
+        by_row = np.einsum("ij,ij->i", rest, power)
         size = float(np.sqrt(np.sum(by_row**2)))
         found.append(abs(float(np.sum(by_row))) / size if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan

@@ -286,24 +286,25 @@ def _second_direction(S: Array, rest: Array) -> Array:
         if m < 8 or len(off) < 2 * m:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
-        draws = [_top(rest[rng.choice(off, m, replace=False)]) for _ in range(_DRAWS)]
-        found[i] = _top(rest[large]) / (2.2 * max(draws) + 0.25 * (max(draws) - min(draws)))
+        draws = [large, *(rng.choice(off, m, replace=False) for _ in range(_DRAWS))]
+        own, *others = _tops(rest[np.array(draws)])
+        found[i] = own / (2.2 * max(others) + 0.25 * (max(others) - min(others)))
     return found
 
 
-def _top(R: Array) -> float:
-    """Largest eigenvalue of R'R without the tenth of the rows that is largest, by a few powers."""
-    squares = np.sum(R**2, axis=1)
-    R = R[squares <= np.quantile(squares, 0.9)]  # samples whose support was missed say nothing
-    G = R.T @ R if R.shape[1] <= R.shape[0] else R @ R.T
-    v = np.linalg.norm(G, axis=1)
+def _tops(R: Array) -> Array:
+    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers."""
+    squares = np.einsum("sij,sij->si", R, R)
+    seen = squares <= np.quantile(squares, 0.9, axis=1, keepdims=True)  # others: their support was missed
+    R = R * seen[:, :, None]
+    turned = R.transpose(0, 2, 1)
+    G = turned @ R if R.shape[2] <= R.shape[1] else R @ turned
+    v = np.linalg.norm(G, axis=2)
     for _ in range(12):
-        w = G @ v
-        size = float(np.linalg.norm(w))
-        if size == 0.0:
-            return 0.0
-        v = w / size
-    return float(v @ G @ v)
+        w = np.einsum("sij,sj->si", G, v)
+        size = np.linalg.norm(w, axis=1, keepdims=True)
+        v = np.where(size > 0, w / np.where(size > 0, size, 1.0), 0.0)
+    return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))
 
 
 def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
