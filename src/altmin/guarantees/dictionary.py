@@ -84,12 +84,14 @@ def _off(e: AtomsEvidence) -> tuple[Any, Any]:
     """How far each atom is from the best one, beyond noise, and the standard error of that.
 
     Codes that belong to an atom that is off lean towards it, so least squares goes about half of the way.
-    Orthogonal atoms have half of the freedom of others, and no reason to be where free ones would.
+    Orthogonal atoms have half of the freedom of others, and no reason to be where free ones would; what turns
+    one of them turns another by as much, so that none is much better than the worst.
     """
     a = e.atoms
     assert a is not None
     if e.fit.theorem == 1:
-        return 2 * np.maximum(a.step - 1.2 * a.se, 0.0), a.se / np.sqrt(2)
+        off = 2 * np.maximum(a.step - 1.2 * a.se, 0.0)
+        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), a.se / np.sqrt(2)
     return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), a.se
 
 

@@ -361,7 +361,7 @@ def _left_by_pursuit(X: Array, S: Array, A: Array) -> float:
 def _discrete(unit: Array) -> bool:
     """Whether the kurtosis of some atom's nonzeros is that of +-1 (1) and not of a density (1.8)."""
     on = np.maximum(np.count_nonzero(unit, axis=0), 1)
-    return bool(np.any((unit**4).sum(axis=0) / on < 1.8))
+    return bool(np.any(np.einsum("ij,ij,ij,ij->j", unit, unit, unit, unit) / on < 1.8))
 
 
 def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:

@@ -111,6 +111,8 @@ def _dictionary(make: Callable[..., Any], orthogonal: bool) -> Callable[..., Tri
         perturbation.act(draft)
         if orthogonal and draft.asked is not None and draft.asked < draft.factors.shape[1]:
             draft.sound = True  # an orthogonal dictionary always has as many atoms as features
+        if orthogonal and perturbation.act is dictionaries.offset:
+            draft.holds = False  # it has no intercept
         return _components(draft, make(draft.asked or len(draft.factors)))
 
     return trial
