@@ -286,10 +286,16 @@ def _second_direction(S: Array, rest: Array) -> Array:
         if m < 8 or len(off) < 2 * m:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
-        draws = [large, *(rng.choice(off, m, replace=False) for _ in range(_DRAWS))]
-        own, *others = _tops(rest[np.array(draws)])
+        own, *others = _tops(rest[np.vstack([large, _draws(off, m, rng)])])
         found[i] = own / (2.2 * max(others) + 0.25 * (max(others) - min(others)))
     return found
+
+
+def _draws(rows: Array, m: int, rng: np.random.Generator) -> Array:
+    """Some sets of m rows, each without repetition."""
+    if len(rows) >= _DRAWS * m:
+        return rng.permutation(rows)[: _DRAWS * m].reshape(_DRAWS, m)
+    return np.array([rng.choice(rows, m, replace=False) for _ in range(_DRAWS)])
 
 
 def _tops(R: Array) -> Array:

@@ -29,7 +29,7 @@ _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_ou
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "uncut", "unique",
+    "straight", "uncut", "unique", "told_apart",
 )  # fmt: skip
 
 
@@ -115,6 +115,8 @@ def rule(e: ConeEvidence) -> Rule:
         e.residual <= _NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
     needs = _EXACT if exact else tuple(name for name in _NOISY if not (e.counts and name == "straight"))
+    if e.pure and not exact:
+        needs = (*needs, "corners")
     return Rule("exact" if exact else "noisy", needs if e.holes is None else (*needs, *HOLES, "completed"))
 
 
@@ -138,6 +140,8 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return np.full(k, np.nan), np.full(k, np.nan)
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
     found = np.maximum(e.halves, typical)
+    if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
+        found = np.maximum(found, e.shape.slack)
     return found + growth, 1.5 * found + growth
 
 
@@ -198,6 +202,8 @@ NONNEGATIVE = Family(
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
+        "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
+        "corners": "the purest samples are no corners of the fit: pure samples may not be there",
         "halves": "fits on halves disagree: more samples, or another number of components",
         "restarts": "fits from other starts find other components: give a start (init=), or try another "
         "number of components",
@@ -295,8 +301,14 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
         for test in _shape_tests(s, e)
         if test.row.id in ("span", "pairs")
     ]
+    if e.pure:
+        loose.append(_corners(s))
     return [
         *loose,
+        whole("components can be told apart at this noise", "noise of a share", s.mixed_up, at_most=0.04,
+              id="told_apart", otherwise="plausible",
+              meaning="Noise of the shares of components that are close to each other, where others have far "
+              "less: what is mixed up between two of them moves the others, too."),
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
@@ -304,6 +316,16 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
              otherwise="plausible", against="another start leads elsewhere",
              meaning="Largest sine between a component and that of a fit from another start."),
     ]  # fmt: skip
+
+
+def _corners(s: ConeShape) -> Test:
+    """Whether the pure samples that were declared are where the components are."""
+    return each(
+        "nearly pure samples lie in the corners", "other shares", np.broadcast_to(s.slack, len(s.carried)),
+        at_most=0.08, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
+        meaning="Share of other components in the middle one of the nearly pure samples, which are declared "
+        "to be there. Where it is large, the component lies beyond them.",
+    )  # fmt: skip
 
 
 def _rest_tests(e: ConeEvidence) -> list[Test]:
