@@ -145,6 +145,23 @@ def test_a_step_of_least_squares_is_half_of_the_way():
     assert np.all(calm <= 0.0021)
 
 
+@pytest.mark.parametrize(("change", "status"), [(lambda X: np.maximum(X - 0.5, 0.0), "violated"),
+                                                (lambda X: X * (np.abs(X) > 1.2), "holds")])  # fmt: skip
+def test_features_of_which_one_side_was_lost_are_no_atoms(change, status):
+    X = np.random.default_rng(8).standard_normal((N, K))
+    found = report(change(X), np.eye(K))
+    assert {row.id: row.status for row in found.conditions}["mixed"] == status
+    assert (found.verdict == "recovered") == (status == "holds"), found.advice
+
+
+def test_noise_along_one_direction_makes_errors_larger():
+    A, rng = unit(atoms()), np.random.default_rng(5)
+    X = noisy(codes() @ A, 0.03)
+    along = X + 0.2 * rng.standard_normal((N, 1)) * A[2]
+    even, leaning = (atom_facts(data, A).se for data in (X, along))
+    assert np.all(leaning > 2 * even)
+
+
 def test_half_of_the_rows_from_another_mixture_contradict_without_refits():
     rng = np.random.default_rng(0)
     A, B, Z = rng.gamma(0.3, size=(4, 40)), rng.gamma(0.3, size=(4, 40)), rng.dirichlet(np.full(4, 0.4), 800)

@@ -27,6 +27,7 @@ _ATOM = (
     "apart",
     "alone",
     "unrelated",
+    "mixed",
     "lines",
     "one_direction",
     "still",
@@ -160,6 +161,10 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              np.maximum(a.size_related, a.sign_related) / (by_chance + (2 if clean else 4)) * np.ones(k),
              at_most=1.0, id="unrelated", otherwise="plausible", against="its codes follow another atom's",
              meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
+        each("no atom is one feature, cut at zero", "cut features", np.broadcast_to(a.bare, k), at_most=0.0,
+             id="mixed", otherwise="plausible", against="a single feature that is never negative",
+             meaning="1 for an atom that is a single feature whose values have one sign. Features of which "
+             "one side was lost are sparse by themselves, whatever made them."),
         each("no mixture of two atoms is sparser", "line", a.line, at_most=1.0, id="lines",
              otherwise="plausible", against="a mixture with another atom is sparser",
              meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
@@ -291,6 +296,8 @@ DICTIONARY = Family(
         "apart": "some atoms occur together: only their span is known, not each of them",
         "alone": "some atoms occur only with another one: samples without that one would tell",
         "unrelated": "codes of some atoms follow those of others: mixtures of the two may be the truth",
+        "mixed": "some atoms are single features with many zeros: if one side of their values was lost, the "
+        "zeros say nothing",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "fine": "values are rounded too coarsely: keep more digits",
         "lines": "two atoms are mixed up: more samples, or another random_state",

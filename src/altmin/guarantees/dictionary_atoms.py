@@ -73,6 +73,8 @@ class AtomFacts:
         |t| of the dependence of its code's size on another atom's use, and of its sign on another's.
     cut : float
         Share of the entries that are piled up at an end of their feature's values.
+    bare : ndarray
+        1 where the atom is a single feature whose values have one sign: its zeros may be those of a cut.
     grid : float
         Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
     """
@@ -102,6 +104,7 @@ class AtomFacts:
     sign_related: Any = 0.0
     cut: float = 0.0
     grid: float = 0.0
+    bare: Any = 0.0
 
 
 def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
@@ -132,11 +135,12 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     decoder = np.linalg.pinv(A)
     Z = X @ decoder
     rounding = max(1e-6, 1e3 * eps)
-    noise = _noise(Z, decoder, X, A, rounding)
+    noise, uneven = _noise(Z, decoder, X, A, rounding)
     S = _codes(X, Z, A, noise, rounding)
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
     del Z
     step, se, second, bent = _from_rest(S, X, A, noise)
+    se = se * uneven  # noise along few directions leans codes, and atoms, by more than its average
     spread, dense = _counts(S != 0)
     n, k = S.shape
     phi, partner = together(S != 0)
@@ -179,7 +183,14 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         sign_related=sign_related,
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
+        bare=_bare(S, A),
     )
+
+
+def _bare(S: Array, A: Array) -> Array:
+    """Which atoms are single features with codes of one sign."""
+    single = np.abs(A).max(axis=1) >= 0.999 * np.linalg.norm(A, axis=1)
+    return (single & ~(np.any(S > 0, axis=0) & np.any(S < 0, axis=0))).astype(np.float64)
 
 
 def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float]:
@@ -207,16 +218,21 @@ def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:
     return count
 
 
-def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:
-    """Noise of a feature from the spikes of the codes, the lower quartile of the atoms'; 0: rounding."""
+def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> tuple[float, float]:
+    """Noise of a feature from the spikes of the codes, the lower quartile of the atoms', 0: rounding.
+
+    The second number is how many times larger that of the worst atom is: noise that has a direction.
+    """
     spike = _spikes(Z[:: -(-len(Z) // _EM_ROWS)]) / np.maximum(np.linalg.norm(decoder, axis=0), 1e-300)
     inside = float(np.quantile(spike, 0.25))
     k, d = A.shape
     outside = 0.0
     if k < d:
         outside = float(np.sqrt(np.mean(np.sum((X - Z @ A) ** 2, axis=1)) / (d - k)))
+    if max(inside, outside) <= rounding:
+        return 0.0, 1.0
     noise = max(inside, min(outside, 3 * inside)) if inside > rounding else inside
-    return noise if max(inside, outside) > rounding else 0.0
+    return noise, max(float(spike.max()) / noise, 1.0) if noise > 0 else 1.0
 
 
 def _spikes(Z: Array) -> Array:

@@ -399,9 +399,9 @@ PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
         too_few_asked, few_samples, no_structure, distorted, hierarchy, lines, quantised, cut_features,
-        offset, trend)),
+        offset, trend, structured_noise, rectified)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        blocks, structured_noise, heteroscedastic, one_sided, heavy_tails, laplace, rare_atom, two_densities,
+        blocks, heteroscedastic, one_sided, heavy_tails, laplace, rare_atom, two_densities,
         late_arrival, impulses, averages, bursts, products, gain, echo, exclusive, one_of_two, sign_versions,
-        uneven_features, shuffled_rows, normalised, rectified, lost_entries)),
+        uneven_features, shuffled_rows, normalised, lost_entries)),
 )  # fmt: skip
