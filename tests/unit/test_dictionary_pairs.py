@@ -162,6 +162,18 @@ def test_noise_along_one_direction_makes_errors_larger():
     assert np.all(leaning > 2 * even)
 
 
+def test_no_orthogonal_atom_is_much_better_than_the_worst():
+    A = np.linalg.svd(atoms())[0]
+    facts = replace(atom_facts(noisy(codes() @ A, 0.03), A), se=np.full(K, 0.002))
+    facts = replace(facts, step=np.r_[0.02, np.full(K - 1, 0.001)])
+    fit = DictionaryEvidence(
+        codes=np.ones((2, K)), thresholds=np.ones(K), size=np.ones(K), density=np.ones(K), components=A,
+        n_samples=N, residual=0.0, changes=(), agreeing=2, theorem=1,
+    )  # fmt: skip
+    turned, free = (estimated(AtomsEvidence(replace(fit, theorem=t), facts))[0] for t in (1, 2))
+    assert turned[1:].min() > 0.015 and free[1:].max() < 0.003
+
+
 def test_half_of_the_rows_from_another_mixture_contradict_without_refits():
     rng = np.random.default_rng(0)
     A, B, Z = rng.gamma(0.3, size=(4, 40)), rng.gamma(0.3, size=(4, 40)), rng.dirichlet(np.full(4, 0.4), 800)
