@@ -162,6 +162,18 @@ def test_noise_along_one_direction_makes_errors_larger():
     assert np.all(leaning > 2 * even)
 
 
+def test_samples_that_the_fit_scaled_to_one_size_are_compared_at_their_own():
+    A = unit(atoms())
+    X = codes() @ A
+    X = X[np.any(X != 0, axis=1)]
+    X = X * np.exp(np.random.default_rng(2).standard_normal((len(X), 1)))
+    sizes = np.linalg.norm(X, axis=1)
+    scaled = X / sizes[:, None]
+    Z = scaled @ np.linalg.pinv(A)
+    assert related(np.where(np.abs(Z) > 1e-9, Z, 0.0))[0].max() > 8
+    assert atom_facts(scaled, A, sizes=sizes).size_related.max() < 5
+
+
 def test_no_orthogonal_atom_is_much_better_than_the_worst():
     A = np.linalg.svd(atoms())[0]
     facts = replace(atom_facts(noisy(codes() @ A, 0.03), A), se=np.full(K, 0.002))

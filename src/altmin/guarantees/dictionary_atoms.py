@@ -156,7 +156,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
     span, alone = spans(U)
-    size_related, sign_related = related(U)
+    size_related, sign_related = related(U if sizes is None else U * sizes[apart, None])
     return AtomFacts(
         noise=noise,
         n_samples=n,
