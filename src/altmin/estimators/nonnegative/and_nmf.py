@@ -345,8 +345,8 @@ class AND(ComponentsEstimator):
             holes=self.holes_,
             room=room(self.components_),
         )
-        dense = isinstance(source, Source) and not source.info.sparse
-        if dense and rule(evidence).name == "noisy":
+        noisy = rule(evidence).name == "noisy"
+        if noisy and isinstance(source, Source) and not source.info.sparse:
             kept = np.flatnonzero(~self.outlier_mask_)
             few = min(_FEW_ROWS, max(_FEW_ENTRIES // source.info.n_features, 1))
             codes, rest, _ = self._look_at(source.take(kept[:: -(-len(kept) // few)]).X)
