@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from altmin import hard_threshold, polar
-from altmin.kernels.gram import least_eigenvalue
 from altmin.kernels.thresholds import histogram_quantile, keep_large, magnitude_histogram
 
 
@@ -51,12 +50,3 @@ def test_polar_of_a_deficient_matrix_stays_where_it_was():
     np.testing.assert_allclose(polar(np.zeros((5, 5)), toward=D), D, atol=1e-7)
     with pytest.raises(ValueError, match="NaN"):
         polar(np.full((2, 2), np.nan))
-
-
-@pytest.mark.parametrize("n", [20, 150])
-def test_the_least_eigenvalue_is_that_of_all_eigenvalues(n):
-    R = np.random.default_rng(4).standard_normal((3 * n, n))
-    G = R.T @ R
-    assert least_eigenvalue(G) == pytest.approx(np.linalg.eigvalsh(G)[0], rel=1e-6)
-    R[:, 0] = R[:, 1]
-    assert least_eigenvalue(R.T @ R) < 1e-10 * np.trace(G)

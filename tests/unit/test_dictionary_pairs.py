@@ -1,66 +1,198 @@
-"""Mixed-up pairs of atoms are recognised and taken apart."""
+"""Mixtures of atoms that explain the samples as well are seen: by samples, by sizes, by signs, by values."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from altmin.algorithms.dictionary.mixed_pairs import suspicious_pairs, unmixed, zeros_gained
+from altmin import AND
+from altmin.guarantees.contract import judge
+from altmin.guarantees.curvature import cut_off, grid_step
+from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence, estimated
+from altmin.guarantees.dictionary_atoms import atom_facts
+from altmin.guarantees.dictionary_pairs import related, spans
+from altmin.guarantees.dictionary_theory import DictionaryEvidence
+
+K, N = 6, 1500
 
 
-def codes_of(seed=0, n_samples=2000, n=5, density=0.3):
+def codes(seed=0, signs=False, density=0.2):
     rng = np.random.default_rng(seed)
-    shape = (n_samples, n)
-    return (rng.random(shape) < density) * rng.choice([-1.0, 1.0], shape)
+    x = rng.standard_normal((N, K))
+    return (np.sign(x) if signs else np.sign(x) * (0.5 + np.abs(x))) * (rng.random((N, K)) < density)
 
 
-def joint_supports(Z):
-    used = (Z != 0).astype(float)
-    return used.T @ used
+def atoms(seed=0):
+    A = np.linalg.svd(np.random.default_rng(seed).standard_normal((K, K)))[0]
+    return A + 0.1 * np.roll(A, 1, axis=0)
 
 
-def test_independent_codes_are_cleared_by_their_supports():
-    Z = codes_of()
-    assert len(suspicious_pairs(joint_supports(Z))) == 0
+def unit(A):
+    return A / np.linalg.norm(A, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("density", [0.3, 0.05, 0.005])  # where atoms are rare, so is what a pair gains
-def test_a_rotated_pair_is_suspect_and_comes_apart(density):
-    Z = codes_of(n_samples=20_000, density=density)
-    W = np.eye(5)
-    W[:2, :2] = [[1.0, 1.0], [1.0, -1.0]]
-    mixed = Z @ W.T
-    suspects = suspicious_pairs(joint_supports(mixed))
-    assert {tuple(pair) for pair in suspects[:2].tolist()} == {(0, 1), (1, 0)}
-    parted = unmixed(W, suspects, mixed[:, np.unique(suspects)])
-    assert parted is not W
-    counts = np.count_nonzero(np.abs(parted) > 1e-9, axis=1)
-    assert counts.tolist() == [1] * 5
-    assert np.linalg.matrix_rank(parted) == 5
+def mixed(A, child=1, parent=0, share=0.5):
+    """A dictionary in which one atom is replaced by its mixture with another."""
+    B = A.copy()
+    B[child] = A[child] + share * A[parent]
+    return unit(B)
 
 
-def test_gain_of_zeros_is_negative_where_nothing_is_mixed():
-    Z = codes_of()
-    _, gain = zeros_gained(Z[:, 0], Z[:, 1])
-    assert gain < -0.1
-    eye = np.eye(5)
-    assert unmixed(eye, np.array([[0, 1]]), Z[:, :2]) is eye
+def noisy(X, level, seed=9):
+    return X + level * np.sqrt(np.mean(X**2)) * np.random.default_rng(seed).standard_normal(X.shape)
 
 
-def by_definition(z, other, near=1e-6):
-    """Every ratio tried as c, with NumPy."""
-    both = (z != 0) & (other != 0)
-    ratios = np.sort(z[both] / other[both])
-    ends = np.searchsorted(ratios, ratios + near * (1 + np.abs(ratios)), side="right")
-    on_line = ends - np.arange(len(ratios))
-    best = int(np.argmax(on_line))
-    lost = np.count_nonzero((z == 0) & (other != 0))
-    return float(np.median(ratios[best : ends[best]])), (on_line[best] - lost) / np.count_nonzero(other)
+def report(X, components, theorem=2):
+    facts = atom_facts(X, components)
+    fit = DictionaryEvidence(
+        codes=(X @ np.linalg.pinv(components))[:200], thresholds=np.full(K, 1e-3), size=np.ones(K),
+        density=np.full(K, 0.2), components=components, n_samples=N, residual=0.0, changes=(), agreeing=2,
+        theorem=theorem,
+    )  # fmt: skip
+    return judge(DICTIONARY, AtomsEvidence(fit, facts))
 
 
-def test_gain_of_zeros_is_that_of_trying_every_ratio():
-    for seed in range(5):
-        Z = codes_of(seed, 400, density=0.5) * np.random.default_rng(seed).integers(1, 4, (400, 5))
-        mixed = Z[:, 0] + 0.5 * Z[:, 1]
-        for other in (Z[:, 1], Z[:, 2]):
-            found, expected = zeros_gained(mixed, other), by_definition(mixed, other)
-            np.testing.assert_allclose(found, expected, rtol=1e-12)
-    assert zeros_gained(np.zeros(4), np.ones(4)) == (0.0, -1.0)
+@pytest.mark.parametrize("level", [0.0, 0.03])
+def test_atoms_that_occur_apart_are_recovered(level):
+    A = unit(atoms())
+    found = report(noisy(codes() @ A, level), A)
+    assert found.verdict == "recovered", found.advice
+
+
+@pytest.mark.parametrize("level", [0.0, 0.03])
+@pytest.mark.parametrize("share", [0.1, 0.5, -1.0])
+def test_an_atom_that_occurs_only_with_another_may_be_any_mixture(level, share):
+    A, Z = unit(atoms()), codes(density=0.3)
+    Z[:, 1] *= Z[:, 0] != 0
+    found = report(noisy(Z @ A, level), mixed(A, share=share))
+    assert found.factors[1].verdict != "recovered"
+    assert found.verdict != "recovered"
+
+
+def test_samples_without_a_parent_say_how_well_a_child_is_known():
+    Z = codes(density=0.3)
+    even = spans(Z)[1]
+    Z[:, 1] *= Z[:, 0] != 0
+    span, alone = spans(Z)
+    assert even.min() > 0.8
+    assert alone[1] == span[0] == 0.0 and alone[2:].min() > 0.6
+    rows = np.flatnonzero(Z[:, 0] == 0)[:10]
+    Z[rows, 1] = 1.0  # ten samples with the child alone
+    assert 0.0 < spans(Z)[1][1] < 0.65
+
+
+def test_sizes_of_mixed_sign_codes_follow_the_other_atom():
+    Z = codes(signs=True)
+    Z[:, 1] *= Z[:, 0] != 0
+    mixture = Z.copy()
+    mixture[:, 0] = Z[:, 0] - Z[:, 1]  # codes of the basis (a0, a0 + a1)
+    assert related(codes(signs=True))[0].max() < 4
+    assert related(mixture)[0][:2].min() > 20
+
+
+def test_signs_of_an_atom_that_leans_towards_another_follow_it():
+    Z = codes(density=0.4)
+    leaning = Z.copy()
+    leaning[:, 0] += 0.8 * Z[:, 1]
+    assert related(Z)[1].max() < 4
+    assert related(leaning)[1][:2].min() > 6
+    assert related(np.abs(Z))[1].max() == 0.0  # codes of one sign have no relation of signs
+
+
+def test_a_few_samples_copied_with_noise_are_few():
+    A, rng = unit(atoms()), np.random.default_rng(3)
+    Z = codes()
+    few = Z[rng.integers(20, size=N)]
+    for rows, least, most in ((few, 1, 25), (Z, 200, N)):
+        facts = atom_facts(noisy(rows @ A, 0.05), A)
+        assert least <= facts.n_distinct <= most
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_values_piled_up_at_either_end_were_cut(side):
+    X = np.random.default_rng(0).standard_normal((1000, 4))
+    assert cut_off(X) == 0.0
+    cut = side * np.minimum(X, 1.5)
+    assert cut_off(cut) > 0.03
+    one = X.copy()
+    one[:, 2] = np.minimum(one[:, 2], 1.0)
+    assert cut_off(one) > 0.02  # of a single feature
+    assert cut_off(np.round(X, 1), grid_step(np.round(X, 1))) == 0.0
+
+
+@pytest.mark.parametrize(("change", "row"), [(lambda X: np.clip(X, -1.2, 1.2), "uncut"),
+                                             (lambda X: np.round(X / 0.6) * 0.6, "fine")])  # fmt: skip
+def test_cut_and_coarse_values_are_named(change, row):
+    A = unit(atoms())
+    X = noisy(codes() @ A, 0.02)
+    found = report(change(X / X.std()), A)
+    assert {one.id: one.status for one in found.conditions}[row] == "violated"
+    assert found.verdict != "recovered"
+
+
+def test_a_step_of_least_squares_is_half_of_the_way():
+    A = unit(atoms())
+    facts = replace(
+        atom_facts(noisy(codes() @ A, 0.03), A), step=np.full(K, 0.02), se=np.full(K, 0.002), noise=0.03
+    )
+    fit = DictionaryEvidence(
+        codes=np.ones((2, K)), thresholds=np.ones(K), size=np.ones(K), density=np.ones(K), components=A,
+        n_samples=N, residual=0.0, changes=(), agreeing=2, theorem=2,
+    )  # fmt: skip
+    error, bound = estimated(AtomsEvidence(fit, facts))
+    assert np.all(error >= 0.037) and np.all(bound >= error)
+    calm = estimated(AtomsEvidence(fit, replace(facts, step=np.full(K, 0.0005))))[0]
+    assert np.all(calm <= 0.0021)
+
+
+@pytest.mark.parametrize(("change", "status"), [(lambda X: np.maximum(X - 0.5, 0.0), "violated"),
+                                                (lambda X: X * (np.abs(X) > 1.2), "holds")])  # fmt: skip
+def test_features_of_which_one_side_was_lost_are_no_atoms(change, status):
+    X = np.random.default_rng(8).standard_normal((N, K))
+    found = report(change(X), np.eye(K))
+    assert {row.id: row.status for row in found.conditions}["mixed"] == status
+    assert (found.verdict == "recovered") == (status == "holds"), found.advice
+
+
+def test_noise_along_one_direction_makes_errors_larger():
+    A, rng = unit(atoms()), np.random.default_rng(5)
+    X = noisy(codes() @ A, 0.03)
+    along = X + 0.2 * rng.standard_normal((N, 1)) * A[2]
+    even, leaning = (atom_facts(data, A).se for data in (X, along))
+    assert np.all(leaning > 2 * even)
+
+
+def test_samples_that_the_fit_scaled_to_one_size_are_compared_at_their_own():
+    A = unit(atoms())
+    X = codes() @ A
+    X = X[np.any(X != 0, axis=1)]
+    X = X * np.exp(np.random.default_rng(2).standard_normal((len(X), 1)))
+    sizes = np.linalg.norm(X, axis=1)
+    scaled = X / sizes[:, None]
+    Z = scaled @ np.linalg.pinv(A)
+    assert related(np.where(np.abs(Z) > 1e-9, Z, 0.0))[0].max() > 6
+    assert atom_facts(scaled, A, sizes=sizes).size_related.max() < 5
+
+
+def test_no_orthogonal_atom_is_much_better_than_the_worst():
+    A = np.linalg.svd(atoms())[0]
+    facts = replace(atom_facts(noisy(codes() @ A, 0.03), A), se=np.full(K, 0.002))
+    facts = replace(facts, step=np.r_[0.02, np.full(K - 1, 0.001)])
+    fit = DictionaryEvidence(
+        codes=np.ones((2, K)), thresholds=np.ones(K), size=np.ones(K), density=np.ones(K), components=A,
+        n_samples=N, residual=0.0, changes=(), agreeing=2, theorem=1,
+    )  # fmt: skip
+    turned, free = (estimated(AtomsEvidence(replace(fit, theorem=t), facts))[0] for t in (1, 2))
+    assert turned[1:].min() > 0.015 and free[1:].max() < 0.003
+
+
+def test_half_of_the_rows_from_another_mixture_contradict_without_refits():
+    rng = np.random.default_rng(0)
+    A, B, Z = rng.gamma(0.3, size=(4, 40)), rng.gamma(0.3, size=(4, 40)), rng.dirichlet(np.full(4, 0.4), 800)
+    X = np.where(np.arange(800)[:, None] % 2 == 0, Z @ A, Z @ B)
+    model = AND(4).fit(X)
+    for found in (model.guarantee_, model.guarantee(X, effort="cheap")):
+        rows = {row.id: row for row in found.conditions}
+        assert found.verdict == "contradicted"
+        assert rows["noise_left"].status == "violated" and rows["noise_left"].decisive
+        assert rows["residual"].status != "violated"  # noise may leave as much

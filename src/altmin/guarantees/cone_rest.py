@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.sparse.linalg import svds
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ROOM_FEATURES = 2000
@@ -66,8 +67,10 @@ def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     rng = np.random.default_rng(seed)
 
     def largest(R: NDArray[Any]) -> float:
-        small = R @ R.T if R.shape[0] < R.shape[1] else R.T @ R
-        return float(np.sqrt(np.linalg.eigvalsh(small)[-1]))
+        if min(R.shape) < 3 or not R.any():
+            return float(np.linalg.norm(R, 2))
+        v = np.ones(min(R.shape))
+        return float(svds(R, 1, tol=1e-4, v0=v, return_singular_vectors=False)[0])
 
     flipped = float(np.median([largest(rest * rng.choice([-1.0, 1.0], rest.shape)) for _ in range(3)]))
     return largest(rest) / max(flipped, 1e-300)

@@ -32,6 +32,8 @@ class ConeShape:
     smallest: float = 0.0
     carried: Any = None  # samples in which each component is the largest
     pure: Any = None  # samples of which each component has at least 95 % (90 % with noise)
+    slack: Any = 0.0  # median share of other components in samples of which each has at least 90 %
+    mixed_up: float = 0.0  # noise of the weights that it moves most, where others are moved far less
 
 
 def shape(
@@ -76,6 +78,8 @@ def shape(
     n_distinct = (
         None if blur is None else _distinct_at_noise(Z, blur[alive] / np.where(scale > 0, scale, 1.0))
     )
+    slack = np.zeros(len(norms))
+    slack[alive] = _slack(Z * unit)
     Z = Z[distinct(Z)]  # copies of a sample say nothing new about facets and pairs
     singular = np.linalg.svd(A, compute_uv=False)
     condition = float(singular[0] / singular[-1]) if singular[-1] > 0 else np.inf
@@ -93,7 +97,24 @@ def shape(
         smallest=float(singular[-1]),
         carried=_spread_out(alive, np.bincount(share.argmax(axis=1), minlength=share.shape[1])),
         pure=_spread_out(alive, np.sum(share >= (0.95 if blur is None else 0.9), axis=0)),
+        slack=slack,
+        mixed_up=0.0 if blur is None else _mixed_up(blur[alive] / unit),
     )
+
+
+def _slack(Z: NDArray[Any]) -> NDArray[Any]:
+    """Of each component, what its nearly pure samples lack: about 0 where it is the corner they lie in."""
+    share = Z / np.maximum(Z.sum(axis=1, keepdims=True), 1e-300)
+    found = np.zeros(Z.shape[1])
+    for i, own in enumerate(share.T):
+        if np.any(own >= 0.9):
+            found[i] = max(1 - float(np.median(own[own >= 0.9])), 0.0)
+    return found
+
+
+def _mixed_up(noise: NDArray[Any]) -> float:
+    """Largest noise of a weight, where another's is a fraction of it: of components close to each other."""
+    return float(noise.max()) if noise.max() > 4 * noise.min() else 0.0
 
 
 def _distinct_at_noise(Z: NDArray[Any], blur: NDArray[Any]) -> int:

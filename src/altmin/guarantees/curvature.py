@@ -34,10 +34,12 @@ def curved(X: Array, codes: Array) -> float:
     rest = X - fitted
     unit = fitted / max(float(np.sqrt(np.mean(fitted**2))), 1e-300)
     found = []
-    for power in (2, 3):
-        shape = np.clip(unit, -5, 5) ** power
-        shape = shape - codes @ (inverse @ (codes.T @ shape))
-        by_row = np.sum(rest * shape, axis=1)
+    unit = np.clip(unit, -5, 5)
+    shape = unit
+    for _ in (2, 3):
+        power = shape = shape * unit
+        power = power - codes @ (inverse @ (codes.T @ power))
+        by_row = np.einsum("ij,ij->i", rest, power)
         size = float(np.sqrt(np.sum(by_row**2)))
         found.append(abs(float(np.sum(by_row))) / size if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
@@ -61,6 +63,44 @@ def cut_share(X: Array) -> float:
     window = max(0.03 * top, 1.0 if _whole(X) else 0.0)
     below = int(np.sum(X >= top - window - 1e-9 * top)) - at_top
     return at_top / max(X.size, 1) if top > 0 and at_top >= max(10, 2 * below) else 0.0
+
+
+def cut_off(X: Array, grid: float = 0.0) -> float:
+    """Share of the entries that are piled up at an end of all values, or of their own feature's.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples with noise.
+    grid : float
+        Distance of neighbouring values, where they lie on a grid: a level is no pile beside its neighbour.
+
+    Returns
+    -------
+    float
+        Of the worst end; 0 where there is no pile.
+    """
+    worst = 0.0
+    for values in (X.ravel()[:, None], X):
+        for side in (values, -values):
+            top = side.max(axis=0, initial=0.0)
+            at_top = np.sum(side >= top * (1 - 1e-9), axis=0)
+            window = np.maximum(0.03 * top, 1.5 * grid)
+            below = np.sum(side >= top - window, axis=0) - at_top
+            piled = (top > 0) & (at_top >= np.maximum(10, 2 * below))
+            worst = max(worst, float(np.sum(at_top[piled])) / max(X.size, 1))
+    return worst
+
+
+def grid_step(X: Array) -> float:
+    """Distance of neighbouring values of the feature whose grid is coarsest; 0 where values hardly repeat."""
+    steps = [0.0]
+    for column in X.T:
+        values = column[column != 0]
+        levels = np.unique(np.round(values, 9))
+        if 1 < len(levels) <= 0.5 * len(values):
+            steps.append(float(np.median(np.diff(levels))))
+    return max(steps)
 
 
 def _whole(X: Array) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.stats import chi2
 
 from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
 from altmin.guarantees.dictionary_atoms import AtomFacts
@@ -24,13 +25,26 @@ _ATOM = (
     "off",
     "span",
     "apart",
+    "alone",
+    "unrelated",
+    "mixed",
     "lines",
     "one_direction",
     "still",
     "least_squares",
     "accurate",
 )
-_WHOLE = ("distinct", "structure", "straight", "judged", "none_missing", "none_dense", "inside")
+_WHOLE = (
+    "distinct",
+    "structure",
+    "straight",
+    "uncut",
+    "fine",
+    "judged",
+    "none_missing",
+    "none_dense",
+    "inside",
+)
 _FULL = ("halves", "restarts")
 _BOUND = 2.5  # standard errors
 
@@ -62,7 +76,24 @@ def estimated(e: AtomsEvidence) -> tuple[Any, Any]:
     if a.noise == 0:
         rounding = np.full(len(a.theta), max(1e-6, 1e3 * float(np.finfo(e.fit.components.dtype).eps)))
         return np.maximum(a.step, rounding), np.maximum(a.step, rounding)
-    return np.hypot(a.step, a.se), a.step + 1.3 * a.se
+    off, se = _off(e)
+    free = max(e.fit.components.shape[1] - 1, 1)
+    return np.hypot(off, se), off + se * np.sqrt(chi2.ppf(0.9, free) / free)
+
+
+def _off(e: AtomsEvidence) -> tuple[Any, Any]:
+    """How far each atom is from the best one, beyond noise, and the standard error of that.
+
+    Codes that belong to an atom that is off lean towards it, so least squares goes about half of the way.
+    Orthogonal atoms have half of the freedom of others, and no reason to be where free ones would; what turns
+    one of them turns another by as much, so that none is much better than the worst.
+    """
+    a = e.atoms
+    assert a is not None
+    if e.fit.theorem == 1:
+        off = 2 * np.maximum(a.step - 1.2 * a.se, 0.0)
+        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), a.se / np.sqrt(2)
+    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), a.se
 
 
 def tests(e: AtomsEvidence) -> list[Test]:
@@ -112,13 +143,28 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     """Whether the samples with an atom speak for that atom and no other direction."""
     a = e.atoms
     assert a is not None
-    clean, n = a.noise == 0, max(a.n_samples, 1)
+    clean, n, k = a.noise == 0, max(a.n_samples, 1), len(a.theta)
+    by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
+    off, se = _off(e)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
              at_most=0.35 if clean and not a.discrete else 0.15 + 4 / np.sqrt(n),
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
+        each("each atom occurs without each other one", "alone", np.broadcast_to(a.alone, k), id="alone",
+             at_least=0.3 if clean else 0.65, otherwise="plausible",
+             against="hardly ever there without another atom",
+             meaning="How well the samples without another atom show this one (1: as well as all). An atom "
+             "that comes only with another one may be any mixture of the two."),
+        each("codes of two atoms don't depend on each other", "|t| / chance",
+             np.maximum(a.size_related, a.sign_related) / (by_chance + (2 if clean else 4)) * np.ones(k),
+             at_most=1.0, id="unrelated", otherwise="plausible", against="its codes follow another atom's",
+             meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
+        each("no atom is one feature, cut at zero", "cut features", np.broadcast_to(a.bare, k), at_most=0.0,
+             id="mixed", otherwise="plausible", against="a single feature that is never negative",
+             meaning="1 for an atom that is a single feature whose values have one sign. Features of which "
+             "one side was lost are sparse by themselves, whatever made them."),
         each("no mixture of two atoms is sparser", "line", a.line, at_most=1.0, id="lines",
              otherwise="plausible", against="a mixture with another atom is sparser",
              meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
@@ -134,7 +180,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              otherwise="contradicted", against="least squares puts it elsewhere",
              meaning="Angle to the atom that least squares gives for the same codes, beyond noise; large "
              "where atoms were fitted as orthogonal and aren't."),
-        each("atoms are accurate", "error bound", a.step + _BOUND * a.se, at_most=0.05, id="accurate",
+        each("atoms are accurate", "error bound", off + _BOUND * se, at_most=0.05, id="accurate",
              against="noise blurs it",
              meaning="Angle that noise leaves open, in radians. More samples make it smaller."),
     ]  # fmt: skip
@@ -167,6 +213,14 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
         whole("samples are sums", "|t|", a.curved, at_most=4.0, id="straight", otherwise="contradicted",
               meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
               "are distorted in another way."),
+        whole("values aren't cut at a level", "share", a.cut, at_most=0.0, id="uncut",
+              otherwise="contradicted",
+              meaning="Share of the entries that are piled up at an end of the values: what was beyond is "
+              "lost."),
+        whole("values aren't rounded coarsely", "step", a.grid, at_most=0.25, id="fine",
+              otherwise="plausible",
+              meaning="Distance of neighbouring values, over the root mean square of all; rounding to a "
+              "coarse grid moves atoms."),
         whole("codes are sparser than Gaussian ones", "left over", a.left,
               at_most=max(0.5 - float(np.sqrt(k / n)), 0.0), id="structure",
               meaning="What the codes leave over, over what the largest codes of Gaussian data leave."),
@@ -240,6 +294,12 @@ DICTIONARY = Family(
         "span": "codes vanish in too few different samples: more samples",
         "distinct": "more distinct samples",
         "apart": "some atoms occur together: only their span is known, not each of them",
+        "alone": "some atoms occur only with another one: samples without that one would tell",
+        "unrelated": "codes of some atoms follow those of others: mixtures of the two may be the truth",
+        "mixed": "some atoms are single features with many zeros: if one side of their values was lost, the "
+        "zeros say nothing",
+        "uncut": "values were cut at a level: leave out samples or features that reach it",
+        "fine": "values are rounded too coarsely: keep more digits",
         "lines": "two atoms are mixed up: more samples, or another random_state",
         "one_direction": "some components merge two atoms: try a larger n_components",
         "still": "the data changed on the way: fit early and late samples separately, or use "

@@ -14,18 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
-from altmin.guarantees.curvature import curved
+from altmin.guarantees.curvature import curved, cut_off, grid_step
+from altmin.guarantees.dictionary_pairs import related, spans, together
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
-from altmin.kernels.gram import least_eigenvalue
+from altmin.kernels.gram import row_norms2
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
 
 Array = NDArray[Any]
-_MOST_SPANS = 64  # atoms whose span is looked at: those that are used most
+_ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so many samples for each atom
 _EM_ROWS, _EM_STEPS = 2000, 30
+_SURROGATES = 500  # Gaussian samples that are coded for comparison
 _DRAWS = 16
-_PAIR_ROWS = 2000  # all pairs of these are compared
+_PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
+_GRID = 3.0  # of noise: values on a finer grid are as good as any
 
 
 @record
@@ -64,6 +67,16 @@ class AtomFacts:
         Energy for each dimension outside the span of the atoms, over the noise inside.
     curved : float
         |t| of what is left over on squares and cubes of the fitted values: samples aren't sums.
+    alone : ndarray
+        How well samples without any other atom part it from that one (1: evenly, 0: it never occurs without).
+    size_related, sign_related : ndarray
+        |t| of the dependence of its code's size on another atom's use, and of its sign on another's.
+    cut : float
+        Share of the entries that are piled up at an end of their feature's values.
+    bare : ndarray
+        1 where the atom is a single feature whose values have one sign: its zeros may be those of a cut.
+    grid : float
+        Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
     """
 
     noise: float
@@ -86,6 +99,12 @@ class AtomFacts:
     dense: float
     outside: float
     curved: float
+    alone: Any = 1.0
+    size_related: Any = 0.0
+    sign_related: Any = 0.0
+    cut: float = 0.0
+    grid: float = 0.0
+    bare: Any = 0.0
 
 
 def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
@@ -108,73 +127,112 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         What they say about each atom.
     """
     A = np.asarray(components, dtype=np.float64)
-    X = np.asarray(X, dtype=np.float64)
-    there = np.any(X != 0, axis=1)
-    X, sizes = X[there], np.ones(int(there.sum())) if sizes is None else sizes[there]
+    there = np.flatnonzero(np.any(X != 0, axis=1))
+    most = max(_ENTRIES // max(A.shape[1], 1), _EACH * len(A))
+    there = there[:: max(-(-len(there) // most), 1)]
+    X, sizes = np.asarray(X[there], dtype=np.float64), None if sizes is None else sizes[there]
     X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
     decoder = np.linalg.pinv(A)
     Z = X @ decoder
     rounding = max(1e-6, 1e3 * eps)
-    noise = _noise(Z, decoder, X, A, rounding)
+    noise, uneven = _noise(Z, decoder, X, A, rounding)
     S = _codes(X, Z, A, noise, rounding)
+    outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
+    del Z
+    step, se, second, bent = _from_rest(S, X, A, noise)
+    se = se * uneven  # noise along few directions leans codes, and atoms, by more than its average
+    spread, dense = _counts(S != 0)
+    n, k = S.shape
+    phi, partner = together(S != 0)
+    drift = _drift(S, X, A, rounding)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
-    unit = S / np.where(size > 0, size, 1.0)
-    apart = distinct(unit * sizes[:, None], by_size=True)
-    U = unit[apart]
-    n, k = S.shape
-    together, partner = _together(S != 0)
+    S /= np.where(size > 0, size, 1.0)
+    apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
+    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
+    grid = grid_step(some) if noise > 0 else 0.0
+    U = S[apart]
     window = np.full(k, 5e-5)
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
-    lines = crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros((k, k))
-    step, se, rest = _least_squares(S, X, A)
-    spread, dense = _counts(S != 0)
+    span, alone = spans(U)
+    size_related, sign_related = related(U if sizes is None else U * sizes[apart, None])
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=_n_distinct((X * sizes[:, None])[np.any(S != 0, axis=1)], apart, noise),
+        n_distinct=_n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum()),
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
-        span=_spans(U),
-        together=together,
+        span=span,
+        together=phi,
         partner=partner,
-        line=lines.max(axis=1),
-        second=_second_direction(S, rest, noise),
-        drift=_drift(S, X, A, rounding),
+        line=(crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros((k, k))).max(axis=1),
+        second=second,
+        drift=drift,
         step=step,
-        se=se if noise > 0 else np.zeros(k),
-        left=_left_over(Z, S),
-        discrete=_discrete(unit),
+        se=se,
+        left=left,
+        discrete=_discrete(S),
         spread=spread,
         dense=dense,
-        outside=_outside(X, Z, A, noise),
-        curved=curved(X, S) if noise > 0 else 0.0,
+        outside=outside,
+        curved=bent,
+        alone=alone,
+        size_related=size_related,
+        sign_related=sign_related,
+        cut=cut_off(some, grid) if noise > 0 else 0.0,
+        grid=grid if grid > _GRID * noise else 0.0,
+        bare=_bare(S, A),
     )
 
 
-def _n_distinct(X: Array, apart: NDArray[np.bool_], noise: float) -> int:
-    """Samples that aren't copies of others; with noise, up to noise, among some of them."""
-    if noise == 0.0:
-        return int(apart.sum())
-    some = X[:: max(-(-len(X) // _PAIR_ROWS), 1)]
-    if not len(some):
-        return 0
-    size = np.sqrt(np.mean(np.sum(some**2, axis=1)))
-    return int(distinct(some, min(4 * noise * np.sqrt(X.shape[1]) / size, 0.25), by_size=True).sum())
+def _bare(S: Array, A: Array) -> Array:
+    """Which atoms are single features with codes of one sign."""
+    single = np.abs(A).max(axis=1) >= 0.999 * np.linalg.norm(A, axis=1)
+    return (single & ~(np.any(S > 0, axis=0) & np.any(S < 0, axis=0))).astype(np.float64)
 
 
-def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> float:
-    """Noise of a feature from the spikes of the codes, the lower quartile of the atoms'; 0: rounding."""
+def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float]:
+    """Least-squares steps, their standard errors, second directions, curvature: of what is left over."""
+    step, se, rest = _least_squares(S, X, A)
+    if noise == 0:
+        return step, np.zeros(len(A)), np.zeros(len(A)), 0.0
+    return step, se, _second_direction(S, rest), curved(X, S)
+
+
+def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:
+    """Of some samples, those with no earlier one nearer than two copies with noise would be."""
+    some = slice(None, None, max(-(-len(X) // _PAIR_ROWS), 1))
+    X, logs = X[some], None if sizes is None else np.log(np.maximum(sizes[some], 1e-300))
+    d = X.shape[1]
+    radius = 2 * noise**2 * (d + 3 * np.sqrt(2 * d))
+    squares = row_norms2(X)
+    count = 0
+    for start in range(0, len(X), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        near = squares[part, None] + squares - 2 * (X[part] @ X.T) <= radius
+        if logs is not None:  # samples were scaled to one size: multiples of one are no copies
+            near &= np.abs(logs[part, None] - logs) <= 3 * noise
+        count += int(np.sum(~np.any(np.tril(near, start - 1), axis=1)))
+    return count
+
+
+def _noise(Z: Array, decoder: Array, X: Array, A: Array, rounding: float) -> tuple[float, float]:
+    """Noise of a feature from the spikes of the codes, the lower quartile of the atoms', 0: rounding.
+
+    The second number is how many times larger that of the worst atom is: noise that has a direction.
+    """
     spike = _spikes(Z[:: -(-len(Z) // _EM_ROWS)]) / np.maximum(np.linalg.norm(decoder, axis=0), 1e-300)
     inside = float(np.quantile(spike, 0.25))
     k, d = A.shape
     outside = 0.0
     if k < d:
         outside = float(np.sqrt(np.mean(np.sum((X - Z @ A) ** 2, axis=1)) / (d - k)))
+    if max(inside, outside) <= rounding:
+        return 0.0, 1.0
     noise = max(inside, min(outside, 3 * inside)) if inside > rounding else inside
-    return noise if max(inside, outside) > rounding else 0.0
+    return noise, max(float(spike.max()) / noise, 1.0) if noise > 0 else 1.0
 
 
 def _spikes(Z: Array) -> Array:
@@ -206,38 +264,6 @@ def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array
     return np.where(np.abs(S) > 2.5 * noise, S, 0.0)
 
 
-def _together(used: NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Largest correlation of each atom's use with that of another, and with which one."""
-    n, k = used.shape
-    if k == 1 or n < 2:
-        return np.zeros(k), np.zeros(k, dtype=np.intp)
-    share = used.mean(axis=0)
-    joint = (used.T.astype(np.float32) @ used.astype(np.float32)).astype(np.float64) / n
-    sd = np.sqrt(np.maximum(share * (1 - share), 1e-12))
-    phi = (joint - np.outer(share, share)) / np.outer(sd, sd)
-    np.fill_diagonal(phi, -np.inf)
-    return phi.max(axis=1), phi.argmax(axis=1)
-
-
-def _spans(U: Array) -> Array:
-    """Of the atoms that are used most: sigma_min / sqrt(count / (k - 1)) of the unit samples without them."""
-    k = U.shape[1]
-    found = np.ones(k)
-    if k == 1 or not len(U):
-        return found
-    V = U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-300)
-    total = V.T @ V
-    on = U != 0
-    for i in np.argsort(-on.sum(axis=0), kind="stable")[:_MOST_SPANS]:
-        used = V[on[:, i]]
-        gram = total - used.T @ used
-        gram[i, :] = gram[:, i] = 0.0
-        gram[i, i] = len(V)  # its own direction is left out: as large as none of the others
-        count = len(V) - len(used)
-        found[i] = np.sqrt(max(least_eigenvalue(gram), 0.0) * (k - 1) / max(count, 1))
-    return found
-
-
 def _least_squares(S: Array, X: Array, A: Array) -> tuple[Array, Array, Array]:
     """Angles to the least-squares atoms and their standard errors; what these leave over."""
     G = S.T @ S
@@ -262,12 +288,10 @@ def angles(atoms: Array, reference: Array) -> Array:
     return np.where(norms[:, 0] > 0, np.arctan2(across, np.abs(along)), np.pi / 2)
 
 
-def _second_direction(S: Array, rest: Array, noise: float) -> Array:
+def _second_direction(S: Array, rest: Array) -> Array:
     """Top eigenvalue of what samples with an atom leave over, against that of samples without it."""
     k = S.shape[1]
     found = np.full(k, np.nan)
-    if noise == 0.0:
-        return np.zeros(k)
     rng = np.random.default_rng(0)
     for i in range(k):
         on = np.flatnonzero(S[:, i])
@@ -278,24 +302,31 @@ def _second_direction(S: Array, rest: Array, noise: float) -> Array:
         if m < 8 or len(off) < 2 * m:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
-        draws = [_top(rest[rng.choice(off, m, replace=False)]) for _ in range(_DRAWS)]
-        found[i] = _top(rest[large]) / (2.2 * max(draws) + 0.25 * (max(draws) - min(draws)))
+        own, *others = _tops(rest[np.vstack([large, _draws(off, m, rng)])])
+        found[i] = own / (2.2 * max(others) + 0.25 * (max(others) - min(others)))
     return found
 
 
-def _top(R: Array) -> float:
-    """Largest eigenvalue of R'R without the tenth of the rows that is largest, by a few powers."""
-    squares = np.sum(R**2, axis=1)
-    R = R[squares <= np.quantile(squares, 0.9)]  # samples whose support was missed say nothing
-    G = R.T @ R if R.shape[1] <= R.shape[0] else R @ R.T
-    v = np.linalg.norm(G, axis=1)
+def _draws(rows: Array, m: int, rng: np.random.Generator) -> Array:
+    """Some sets of m rows, each without repetition."""
+    if len(rows) >= _DRAWS * m:
+        return rng.permutation(rows)[: _DRAWS * m].reshape(_DRAWS, m)
+    return np.array([rng.choice(rows, m, replace=False) for _ in range(_DRAWS)])
+
+
+def _tops(R: Array) -> Array:
+    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers."""
+    squares = np.einsum("sij,sij->si", R, R)
+    seen = squares <= np.quantile(squares, 0.9, axis=1, keepdims=True)  # others: their support was missed
+    R = R * seen[:, :, None]
+    turned = R.transpose(0, 2, 1)
+    G = turned @ R if R.shape[2] <= R.shape[1] else R @ turned
+    v = np.linalg.norm(G, axis=2)
     for _ in range(12):
-        w = G @ v
-        size = float(np.linalg.norm(w))
-        if size == 0.0:
-            return 0.0
-        v = w / size
-    return float(v @ G @ v)
+        w = np.einsum("sij,sj->si", G, v)
+        size = np.linalg.norm(w, axis=1, keepdims=True)
+        v = np.where(size > 0, w / np.where(size > 0, size, 1.0), 0.0)
+    return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))
 
 
 def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
@@ -319,21 +350,40 @@ def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
     return found
 
 
-def _left_over(Z: Array, S: Array) -> float:
-    """Norm of what the kept codes leave of all, over that of Gaussian codes of the same density."""
+def _left_over(X: Array, Z: Array, S: Array, A: Array, noise: float) -> float:
+    """Norm of what the kept codes leave of all, over what codes of Gaussian data of that density leave."""
+    if not len(X):
+        return np.nan
+    if noise > 0:
+        return _left_by_pursuit(X, S, A)
     size = np.sqrt(np.mean(Z**2, axis=0))
-    W = Z / np.where(size > 0, size, 1.0)
     off = S == 0
+    dropped = np.sqrt(
+        np.mean(np.mean(np.where(off, Z, 0.0) ** 2, axis=0) / np.where(size > 0, size, 1.0) ** 2)
+    )
     theta = float(np.clip(1 - off.mean(), 1e-6, 1 - 1e-6))
     t = np.sqrt(2) * float(erfinv(1 - theta))  # Gaussian codes below t are those that are dropped
     gaussian = float(erf(t / np.sqrt(2))) - t * np.sqrt(2 / np.pi) * float(np.exp(-(t**2) / 2))
-    return float(np.sqrt(np.mean(np.where(off, W, 0.0) ** 2) / max(gaussian, 1e-12)))
+    return float(dropped / np.sqrt(max(gaussian, 1e-12)))
+
+
+def _left_by_pursuit(X: Array, S: Array, A: Array) -> float:
+    """The same in the data's own space: the pseudo-inverse of an ill-conditioned dictionary hides it."""
+    values, vectors = np.linalg.eigh(X.T @ X / len(X))
+    draws = np.random.default_rng(0).standard_normal((_SURROGATES, len(values)))
+    Y = (draws * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    each = max(round(np.count_nonzero(S) / len(S)), 1)
+    gaussian = Y - np.asarray(Pursuit(A, each, "ormp")(Y).dense(), dtype=np.float64) @ A
+    some = slice(None, None, max(-(-len(X) // _PAIR_ROWS), 1))
+    left = (np.sum((part - codes) ** 2) / np.sum(part**2)
+            for part, codes in ((X[some], S[some] @ A), (Y, Y - gaussian)))  # fmt: skip
+    return float(np.sqrt(next(left) / max(next(left), 1e-12)))
 
 
 def _discrete(unit: Array) -> bool:
     """Whether the kurtosis of some atom's nonzeros is that of +-1 (1) and not of a density (1.8)."""
     on = np.maximum(np.count_nonzero(unit, axis=0), 1)
-    return bool(np.any((unit**4).sum(axis=0) / on < 1.8))
+    return bool(np.any(np.einsum("ij,ij,ij,ij->j", unit, unit, unit, unit) / on < 1.8))
 
 
 def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:

@@ -135,7 +135,8 @@ def _theorem(evidence: DictionaryEvidence) -> list[Condition]:
 def _whitening(evidence: DictionaryEvidence, where: str, condition: float, theta: float) -> list[Condition]:
     """What dictionaries that aren't orthogonal ask for: samples for a preconditioner, and conditioning."""
     n = evidence.components.shape[1]
-    need = n**2 * max(np.log(n), 1.0) * condition**12 / max(theta**2 * _smallest(evidence), 1e-300)
+    logs = 2 * np.log(n) + np.log(max(np.log(n), 1.0)) + 12 * np.log(condition)
+    need = float(np.exp(min(logs - np.log(max(theta**2 * _smallest(evidence), 1e-300)), 600.0)))
     return [
         check("enough samples for the preconditioner", "p / (n^2 log n kappa^12 / theta^2 Gamma)", where,
               evidence.n_samples / need, at_least=1.0,

@@ -29,7 +29,7 @@ _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_ou
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "uncut", "unique",
+    "straight", "uncut", "unique", "told_apart",
 )  # fmt: skip
 
 
@@ -100,6 +100,8 @@ def tests(e: ConeEvidence) -> list[Test]:
         theory = theory_rows(nothing, noise=e.noise, start=e.start, outside=e.outside, **unknown)
         return [*found, *shown(*theory)]
     found += [*_shape_tests(e.shape, e), *_fit_tests(e.shape, e), _uniqueness(e.at_noise or e.shape, e)]
+    if e.structured is not None:
+        found += _rest_tests(e)
     if e.halves is not None:
         found += _stability(e, e.at_noise or e.shape)
     facts = {name: getattr(e.shape, name) for name in ("negative", "smallest", "condition")}
@@ -113,6 +115,8 @@ def rule(e: ConeEvidence) -> Rule:
         e.residual <= _NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
     needs = _EXACT if exact else tuple(name for name in _NOISY if not (e.counts and name == "straight"))
+    if e.pure and not exact:
+        needs = (*needs, "corners")
     return Rule("exact" if exact else "noisy", needs if e.holes is None else (*needs, *HOLES, "completed"))
 
 
@@ -136,6 +140,8 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return np.full(k, np.nan), np.full(k, np.nan)
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
     found = np.maximum(e.halves, typical)
+    if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
+        found = np.maximum(found, e.shape.slack)
     return found + growth, 1.5 * found + growth
 
 
@@ -196,6 +202,8 @@ NONNEGATIVE = Family(
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
+        "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
+        "corners": "the purest samples are no corners of the fit: pure samples may not be there",
         "halves": "fits on halves disagree: more samples, or another number of components",
         "restarts": "fits from other starts find other components: give a start (init=), or try another "
         "number of components",
@@ -241,13 +249,14 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
 
 
 def _fit_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
-    """How exactly the fitted cone holds the samples."""
+    """How exactly the fitted cone holds the samples; of noise other tests take account."""
+    most = 0.01 if rule(e).name == "exact" else None
     found = [
-        whole("no sample needs a negative share", "error", 2 * s.weights["D"] * s.negative, at_most=0.01,
+        whole("no sample needs a negative share", "error", 2 * s.weights["D"] * s.negative, at_most=most,
               id="negative",
               meaning="Error of the components that the most negative share suggests: samples outside the "
               "cone need negative shares."),
-        whole("nothing is missing: the data are explained", "left over", e.residual, at_most=0.01,
+        whole("nothing is missing: the data are explained", "left over", e.residual, at_most=most,
               id="residual", everywhere=False, otherwise="contradicted",
               meaning="Share of the data, in norm, that mixtures of the components leave over."),
     ]  # fmt: skip
@@ -287,20 +296,42 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
     allowed = min(0.05, max(0.01, 0.75 * e.residual))
-    noisy = e.residual > _NOISELESS
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))
         for test in _shape_tests(s, e)
         if test.row.id in ("span", "pairs")
     ]
+    if e.pure:
+        loose.append(_corners(s))
     return [
         *loose,
+        whole("components can be told apart at this noise", "noise of a share", s.mixed_up, at_most=0.04,
+              id="told_apart", otherwise="plausible",
+              meaning="Noise of the shares of components that are close to each other, where others have far "
+              "less: what is mixed up between two of them moves the others, too."),
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
         each("other starts agree", "sine", e.restarts, at_most=0.02, id="restarts",
              otherwise="plausible", against="another start leads elsewhere",
              meaning="Largest sine between a component and that of a fit from another start."),
+    ]  # fmt: skip
+
+
+def _corners(s: ConeShape) -> Test:
+    """Whether the pure samples that were declared are where the components are."""
+    return each(
+        "nearly pure samples lie in the corners", "other shares", np.broadcast_to(s.slack, len(s.carried)),
+        at_most=0.08, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
+        meaning="Share of other components in the middle one of the nearly pure samples, which are declared "
+        "to be there. Where it is large, the component lies beyond them.",
+    )  # fmt: skip
+
+
+def _rest_tests(e: ConeEvidence) -> list[Test]:
+    """Whether what is left over is noise; it needs no refits, so a cheap look can contradict."""
+    noisy = e.residual > _NOISELESS
+    return [
         whole("nothing is missing: what is left over is noise", "largest / chance",
               e.structured if noisy else 1.0, at_most=1.35 if e.counts else 1.25, id="noise_left",
               otherwise="contradicted",

@@ -112,25 +112,29 @@ def distinct(Z: NDArray[Any], near: float = NEAR, by_size: bool = False) -> NDAr
     ndarray of bool of shape (n_samples,)
         Which rows count.
     """
-    norms = np.linalg.norm(Z, axis=1)
+    norms = np.sqrt(row_norms2(Z))
     apart = norms > 0
-    U = Z / np.where(apart, norms, 1.0)[:, None]
     rng = np.random.default_rng(0)
     directions = rng.standard_normal((Z.shape[1] + 1, 2))
-    U = U * np.where(U @ directions[:-1, 0] < 0, -1.0, 1.0)[:, None]
-    U = np.column_stack([U, np.log(np.where(apart, norms, 1.0)) if by_size else np.zeros(len(U))])
+    directions /= np.linalg.norm(directions, axis=0)
     order = np.flatnonzero(apart)
-    along = U[order] @ (directions / np.linalg.norm(directions, axis=0))
-    sort = np.argsort(along[:, 0], kind="stable")
-    order, (along, across) = order[sort], along[sort].T
+    logs = np.log(norms[order]) if by_size else np.zeros(len(order))
+    scores = (Z @ directions[:-1])[order] / norms[order, None]
+    signs = np.where(scores[:, 0] < 0, -1.0, 1.0)  # rows count up to their sign
+    scores = scores * signs[:, None] + np.outer(logs, directions[-1])
+    factors = signs / norms[order]
+    sort = np.argsort(scores[:, 0], kind="stable")
+    order, factors, logs, (along, across) = order[sort], factors[sort], logs[sort], scores[sort].T
     for lag in range(1, len(order)):
         close = np.flatnonzero(along[lag:] - along[:-lag] <= near)
         if len(close) == 0:
             break
         close = close[np.abs(across[close + lag] - across[close]) <= near]
-        first, second = np.sort([order[close], order[close + lag]], axis=0)
-        first, second = first[apart[second]], second[apart[second]]
-        apart[second[np.sum((U[first] - U[second]) ** 2, axis=1) < near**2]] = False
+        close = close[apart[np.maximum(order[close], order[close + lag])]]  # the later one goes
+        other = close + lag
+        gap = Z[order[close]] * factors[close, None] - Z[order[other]] * factors[other, None]
+        squares = row_norms2(gap) + (logs[close] - logs[other]) ** 2
+        apart[np.maximum(order[close], order[other])[squares < near**2]] = False
     return apart
 
 

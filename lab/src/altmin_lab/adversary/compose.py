@@ -40,6 +40,8 @@ class Draft:
         An assumption that is true of these data and may be declared.
     holds : bool
         Whether the data follow the model; where they don't, silence is right even if the error is small.
+    by_nature : bool
+        Whether the truth lies below the resolution that the report prints.
     """
 
     rng: np.random.Generator
@@ -53,6 +55,7 @@ class Draft:
     sound: bool = True
     assume: str | None = None
     holds: bool = True
+    by_nature: bool = False
 
     def data(self) -> Array:
         """The samples."""

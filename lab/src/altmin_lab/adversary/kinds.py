@@ -81,7 +81,7 @@ def kinds(held_out: bool, families: tuple[str, ...] = FAMILIES) -> Iterator[Kind
                 yield Kind(family, base, perturbation)
 
 
-def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
+def _components(draft: Any, model: Any) -> Trial:
     X, truth = draft.data(), draft.factors
 
     def error(fitted: Any) -> float:
@@ -89,9 +89,10 @@ def _components(draft: Any, model: Any, signed: bool = False) -> Trial:
             return 1.0
         return float(max(sines(truth, fitted.components_).max(), sines(fitted.components_, truth).max()))
 
-    return Trial(
-        model, (X,), lambda fitted: sines(fitted.components_, truth), error, draft.assume, draft.holds
-    )
+    def each(fitted: Any) -> Array:
+        return sines(fitted.components_, truth)
+
+    return Trial(model, (X,), each, error, draft.assume, draft.holds, draft.by_nature)
 
 
 def _cone(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
@@ -110,6 +111,8 @@ def _dictionary(make: Callable[..., Any], orthogonal: bool) -> Callable[..., Tri
         perturbation.act(draft)
         if orthogonal and draft.asked is not None and draft.asked < draft.factors.shape[1]:
             draft.sound = True  # an orthogonal dictionary always has as many atoms as features
+        if orthogonal and perturbation.act is dictionaries.offset:
+            draft.holds = False  # it has no intercept
         return _components(draft, make(draft.asked or len(draft.factors)))
 
     return trial

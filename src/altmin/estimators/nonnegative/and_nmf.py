@@ -28,7 +28,7 @@ from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
 from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.missing import holes_of
-from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
+from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, rule
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.counts import improve_codes
@@ -37,6 +37,7 @@ from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.masked import masked_codes, observed
 
 _MUCH = 0.05  # of the squares of the data: leaving it out is worth a warning
+_FEW_ROWS, _FEW_ENTRIES = 500, 2_000_000  # of what is left over, for a cheap report
 _COUNT_SWEEPS = 100  # at most, over the codes of counts
 
 
@@ -189,7 +190,7 @@ class AND(ComponentsEstimator):
         result = self._find(self._algorithm(source), source)
         self._set_run(result)
         order = self._set_components(result.state, source.info.n_rows)
-        self.guarantee_ = self._report(result.state, order)
+        self.guarantee_ = self._report(result.state, order, source)
         self._state = None
         return self
 
@@ -262,8 +263,12 @@ class AND(ComponentsEstimator):
             room=room(self.components_),
             pure=assume == "pure",
         )
+        codes, rest = codes[fits], rest[fits]
         if full:
-            evidence = self._compared(evidence, source, codes[fits], rest[fits])
+            evidence = self._compared(evidence, source, codes, rest)
+        elif residual > 0:
+            some = slice(None, None, -(-len(rest) // _FEW_ROWS))  # as with the fit
+            evidence = replace(evidence, **self._left_over(codes[some], rest[some]))
         return judge(NONNEGATIVE, evidence, effort="full" if full else "cheap")
 
     def _look_at(self, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -293,24 +298,34 @@ class AND(ComponentsEstimator):
         starts = [refit(other, source, seed=seed) for seed in (1, 2)]
         excess = blur = None
         if self.missing == "raise":
-            rest = rest - np.minimum(codes, 0.0) @ self.components_  # outside of the span
-            blur = code_noise(rest, self.components_)
+            blur = code_noise(self._outside(codes, rest), self.components_)
         if blur is not None:
             claimed = float(apart.max()) if apart.max() <= 0.05 else 0.0  # of fits that disagree nothing is
             excess = negative_excess(codes, blur, claimed)
-        sample = codes @ self.components_ + rest
         return replace(
             evidence,
             halves=apart,
             restarts=worst_sines(starts, self.components_),
             at_noise=shape(codes, self.components_, level=2 * float(apart.max()), blur=blur),
-            structured=structure_left(rest / self._spread(codes)),
             excess=excess,
             room=room(self.components_, apart),
-            counts=getattr(self, "noise_", "gaussian") == "poisson",
-            curved=curved(sample, codes),
-            cut=cut_share(sample),
+            **self._left_over(codes, rest),
         )
+
+    def _outside(self, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
+        """What lies outside of the span of the components, where all entries are known."""
+        return rest if self.missing != "raise" else rest - np.minimum(codes, 0.0) @ self.components_
+
+    def _left_over(self, codes: np.ndarray, rest: np.ndarray) -> dict[str, Any]:
+        """Whether what is left over is noise: what a report says without refits."""
+        rest = self._outside(codes, rest)
+        sample = codes @ self.components_ + rest
+        return {
+            "structured": structure_left(rest / self._spread(codes)),
+            "counts": getattr(self, "noise_", "gaussian") == "poisson",
+            "curved": curved(sample, codes),
+            "cut": cut_share(sample),
+        }
 
     def _spread(self, codes: np.ndarray) -> np.ndarray:
         """Standard deviation of each entry's noise, up to a factor: that of counts grows with them."""
@@ -319,7 +334,7 @@ class AND(ComponentsEstimator):
         fitted = np.maximum(codes, 0.0) @ np.maximum(self.components_, 0.0)
         return np.asarray(np.sqrt(np.maximum(fitted, 0.1 * fitted.mean())))
 
-    def _report(self, state: AndState, order: np.ndarray) -> GuaranteeReport:
+    def _report(self, state: AndState, order: np.ndarray, source: AnySource | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
         A = lift(state).A[order]
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
@@ -333,6 +348,12 @@ class AND(ComponentsEstimator):
             holes=self.holes_,
             room=room(self.components_),
         )
+        noisy = rule(evidence).name == "noisy"
+        if noisy and isinstance(source, Source) and not source.info.sparse:
+            kept = np.flatnonzero(~self.outlier_mask_)
+            few = min(_FEW_ROWS, max(_FEW_ENTRIES // source.info.n_features, 1))
+            codes, rest, _ = self._look_at(source.take(kept[:: -(-len(kept) // few)]).X)
+            evidence = replace(evidence, **self._left_over(codes, rest))
         return judge(NONNEGATIVE, evidence)
 
     def _schedule(self) -> tuple[float, float] | None:
