@@ -69,3 +69,13 @@ def test_values_that_were_cut_pile_up_and_counts_do_not():
     counts = rng.poisson(rng.gamma(0.5, 10.0, (300, 20))).astype(float)
     assert cut_share(counts) == cut_share(rng.poisson(0.3, (300, 20))) == 0
     assert cut_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
+
+
+@pytest.mark.parametrize("term", [0.0, 2.0])
+def test_a_product_of_three_among_many_features_is_seen_and_noise_is_not(term):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((2000, 90))
+    y = rng.standard_normal(2000) + term * X[:, 3] * X[:, 80] * X[:, 85]
+    J = jacobian(X, np.eye(90)[:1])
+    fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
+    assert (misfit(y - fitted, J, (X,), X, fitted).product > 1.45) == (term > 0)

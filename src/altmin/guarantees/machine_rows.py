@@ -134,6 +134,7 @@ def measure_rows(
             directions,
             (target - left),
             seed=seed,
+            inverse=inverse,
         ),
         gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
@@ -147,7 +148,7 @@ def measure_rows(
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
         white=white_ratio(left, S, S, seed),
         attenuation=attenuation(left, gradient, size),
-        drift=drift(J, r, noise_error, size),
+        drift=drift(J, gram, r, noise_error, size),
         size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
     )
