@@ -57,6 +57,40 @@ def _unpack_lower(packed, R, L):  # type: ignore[no-untyped-def] # numba
 
 
 @compiled
+def solve_clicks(indptr, indices, factors, base, ridge, more, X):  # type: ignore[no-untyped-def] # numba
+    """X[r] = (sum y y' + base + ridge (clicks + more) I)^-1 sum y, over the factors y of the row's clicks.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int
+        Rows of clicks in the CSR format.
+    factors : ndarray of shape (n_columns, k)
+        Of the columns.
+    base : ndarray of shape (k, k)
+        Symmetric; the same for all rows.
+    ridge, more : float
+        Ridge for each click, and clicks that count beside those of the row.
+    X : ndarray of shape (n, k)
+        Written.
+    """
+    k = factors.shape[1]
+    G, H, R = np.empty((1, k * (k + 1) // 2)), np.empty((1, k)), base.copy()
+    for r in range(len(indptr) - 1):
+        G[:], H[:] = 0.0, 0.0
+        for p in range(indptr[r], indptr[r + 1]):
+            y = factors[indices[p]]
+            place = 0
+            for i in range(k):
+                H[0, i] += y[i]
+                for j in range(i, k):
+                    G[0, place] += y[i] * y[j]
+                    place += 1
+        for i in range(k):
+            R[i, i] = base[i, i] + ridge * (indptr[r + 1] - indptr[r] + more)
+        solve_rows(G, H, R, X[r : r + 1])
+
+
+@compiled
 def descend_rows(G, H, X, tol, max_sweeps):  # type: ignore[no-untyped-def] # numba
     """Non-negative least squares by coordinate descent, each row with a packed Gram matrix of its own."""
     n, D = H.shape

@@ -18,9 +18,9 @@ The ridge on the factors falls from strong to weak, a few sweeps at a time, so t
 out of what is well determined; a tenth of the rows, left out, says when to stop. From there the ridge of
 each factor is learned (empirical Bayes), for as long as this helps with the rows left out: on its own it
 tends to end with no factor at all. Users may differ more than films do: each field has ridges of its own,
-those of small fields drawn towards those of all columns. Then the same sweeps are made again with all rows. On a stream the
-posterior of the rows so far is the prior of the next ones, widened where these are predicted worse than it
-expects of itself.
+those of small fields drawn towards those of all columns. Then the same sweeps are made again with all rows.
+On a stream the posterior of the rows so far is the prior of the next ones, widened where these are predicted
+worse than it expects of itself.
 """
 
 from __future__ import annotations
