@@ -1,9 +1,15 @@
 """Ratings and clicks: what decides which of them count, and how much."""
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from altmin import FactorizationMachineRegressor, InductiveMatrixCompletion
+from altmin.algorithms.sparse.click_factors import ClickFactors, solve_map
+from altmin.contract import Block, Info
+from altmin.estimators.quadratic import matrix_completion
 
 
 def test_fields_of_different_spread_are_shrunk_by_their_own_measure():
@@ -28,3 +34,39 @@ def test_a_few_busy_rows_do_not_decide_which_columns_belong_together():
     fitted.fit(sp.csr_array(np.vstack([likes, busy]).astype(float)))
     best = fitted.recommend(np.flatnonzero(likes.sum(axis=1) > 1), 3)
     assert np.mean(best % 10 == taste[likes.sum(axis=1) > 1][:, None]) > 0.95
+
+
+def test_clicks_on_more_columns_than_have_room_are_ranked_by_factors(monkeypatch):
+    monkeypatch.setattr(matrix_completion, "_MOST_ITEMS", 50)
+    rng = np.random.default_rng(1)
+    taste = rng.integers(0, 4, 300)
+    likes = rng.random((300, 60)) < np.where(np.arange(60) % 4 == taste[:, None], 0.6, 0.03)
+    seen = likes & (rng.random(likes.shape) < 0.7)
+    fitted = InductiveMatrixCompletion(feedback="implicit", random_state=0).fit(sp.csr_array(seen * 1.0))
+    assert fitted.item_weights_ is None
+    best = fitted.recommend(np.arange(300), 3)
+    assert np.mean(best % 4 == taste[:, None]) > 0.9
+    assert not seen[5, best[5]].any()
+    # What is minimised: no step of a row lowers it.
+    U, V = fitted.row_factors_, fitted.column_factors_
+    P = U @ V.T
+    gradient = ((P - 1) * seen + 0.1 * P) @ V + 4.0 * U
+    assert np.abs(gradient).max() < 0.05 * np.abs(seen @ V).max()
+
+
+@pytest.mark.parametrize("phase", ["rows", "columns"])
+def test_a_block_that_holds_rows_and_columns_solves_those_that_are_asked_for(phase):
+    rng = np.random.default_rng(2)
+    B = sp.csr_array((rng.random((70, 40)) < 0.2) * 1.0)
+    both = sp.block_array([[None, B], [B.T, None]], format="csr")
+    algorithm = ClickFactors(3, 70)
+    state = replace(algorithm.init(Info(110, both.dtype, n_rows=110), 0), phase=phase)
+    cuts = [(0, 60), (60, 90), (90, 110)]
+    parts = [solve_map(algorithm, state, Block(0, low, both[low:high]))["rows"].value for low, high in cuts]
+    low, high = (0, 70) if phase == "rows" else (70, 110)
+    whole = np.concatenate(parts)
+    Y = state.factors[70:] if phase == "rows" else state.factors[:70]
+    C = (B if phase == "rows" else B.T).toarray()
+    one = np.linalg.solve(0.1 * Y.T @ Y + 4 * np.eye(3) + (C[7, :, None] * Y).T @ Y, C[7] @ Y)
+    assert whole.shape == (high - low, 3)
+    np.testing.assert_allclose(whole[7], one, rtol=1e-10)

@@ -57,8 +57,8 @@ def _unpack_lower(packed, R, L):  # type: ignore[no-untyped-def] # numba
 
 
 @compiled
-def solve_clicks(indptr, indices, factors, base, ridge, more, X):  # type: ignore[no-untyped-def] # numba
-    """X[r] = (sum y y' + base + ridge (clicks + more) I)^-1 sum y, over the factors y of the row's clicks.
+def solve_clicks(indptr, indices, factors, base, X):  # type: ignore[no-untyped-def] # numba
+    """X[r] = (base + sum y y')^-1 sum y, over the factors y of the columns on which row r clicked.
 
     Parameters
     ----------
@@ -68,13 +68,11 @@ def solve_clicks(indptr, indices, factors, base, ridge, more, X):  # type: ignor
         Of the columns.
     base : ndarray of shape (k, k)
         Symmetric; the same for all rows.
-    ridge, more : float
-        Ridge for each click, and clicks that count beside those of the row.
     X : ndarray of shape (n, k)
         Written.
     """
     k = factors.shape[1]
-    G, H, R = np.empty((1, k * (k + 1) // 2)), np.empty((1, k)), base.copy()
+    G, H = np.empty((1, k * (k + 1) // 2)), np.empty((1, k))
     for r in range(len(indptr) - 1):
         G[:], H[:] = 0.0, 0.0
         for p in range(indptr[r], indptr[r + 1]):
@@ -85,9 +83,7 @@ def solve_clicks(indptr, indices, factors, base, ridge, more, X):  # type: ignor
                 for j in range(i, k):
                     G[0, place] += y[i] * y[j]
                     place += 1
-        for i in range(k):
-            R[i, i] = base[i, i] + ridge * (indptr[r + 1] - indptr[r] + more)
-        solve_rows(G, H, R, X[r : r + 1])
+        solve_rows(G, H, base, X[r : r + 1])
 
 
 @compiled

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.pair_least_squares import PairLeastSquares
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.click_factors import ClickFactors
 from altmin.algorithms.sparse.item_regression import ItemRegression
 from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
@@ -30,7 +31,8 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.guarantees.sensing import COMPLETION, SensingEvidence
 
 _FILLED = 0.25  # share of entries up to which features are taken for ids, genres and the like
-_LEAST_CLICKS, _MOST_ITEMS = 3, 8000  # of columns that have a model
+_LEAST_CLICKS, _MOST_ITEMS = 3, 5000  # of columns that have a model
+_LEAST_FACTORS = 32
 _BATCH = 256
 
 
@@ -46,12 +48,12 @@ class InductiveMatrixCompletion(Estimator):
     (ids, genres), and ids alone, go to a factorization machine, :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`
     with biases and factors that are sums over the features, fitted by variational sweeps. Clicks
     without ratings (implicit feedback) are learned by a linear model for each column (EASE), by which
-    ``recommend`` ranks.
+    ``recommend`` ranks; where more than 5000 columns have clicks enough, by factors (weighted least squares).
 
     Parameters
     ----------
     rank : int
-        Rank k of M.
+        Rank k of M. Clicks on more than 5000 columns get 32 factors at least.
     feedback : {'auto', 'explicit', 'implicit'}
         Whether entries are ratings, or clicks, whose values mean nothing. 'auto' takes entries that
         are all equal, without features, for clicks, and says so.
@@ -252,21 +254,29 @@ class InductiveMatrixCompletion(Estimator):
         return scores
 
     def _fit_clicks(self, entries: Any) -> None:
-        """A linear model for each column, on the columns with enough clicks."""
+        """A linear model for each column with enough clicks; factors, where these are too many."""
         clicks = self._seen.sum(axis=0)
-        enough = np.flatnonzero(clicks >= min(_LEAST_CLICKS, clicks.max()))
-        self._items = np.sort(enough[np.argsort(-clicks[enough], kind="stable")[:_MOST_ITEMS]])
-        self._popularity = clicks / clicks.max()
-        B = sp.csr_array(self._seen[:, self._items].astype(np.float64))
-        result = self._run(ItemRegression(), open_source(B))
-        self.item_weights_ = result.state.W
+        self._items = np.flatnonzero(clicks >= min(_LEAST_CLICKS, clicks.max()))
         self.row_factors_: Any = None
         self.column_factors_: Any = None
         self.row_bias_: Any = None
         self.column_bias_: Any = None
         self.intercept_ = 0.0
         self._set_core((None, None, None))
-        self.loss_ = 1 - result.state.hits
+        self._widths = None
+        if len(self._items) <= _MOST_ITEMS:
+            self._popularity = clicks / clicks.max()
+            B = sp.csr_array(self._seen[:, self._items].astype(np.float64))
+            result = self._run(ItemRegression(), open_source(B))
+            self.item_weights_ = result.state.W
+            self.loss_ = 1 - result.state.hits
+        else:
+            B, n = self._seen.astype(np.float64), entries.shape[0]
+            both = sp.block_array([[None, B], [B.T, None]], format="csr")
+            result = self._run(ClickFactors(max(self.rank, _LEAST_FACTORS), n), open_source(both))
+            self.row_factors_, self.column_factors_ = np.split(result.state.factors, [n])
+            self.row_bias_, self.column_bias_ = np.zeros(n), np.zeros(entries.shape[1])
+            self.loss_ = float(np.mean((1 - self.predict(entries.row, entries.col)) ** 2))
         self._set_run(result)
         self.guarantee_ = judge(SWEPT, self.loss_)
 
