@@ -300,3 +300,21 @@ def streams() -> Iterator[Figure]:
     )
     changed = run(planted.X, planted.y, run(other.X, other.y))
     yield Figure("after a change: error over shuffled", error(changed) / error(plain), at_most=2.0)
+
+
+@promise
+def stream_verdicts() -> Iterator[Figure]:
+    """Streams in batches of 400, without and with noise, and of noise alone: the verdicts of fit."""
+    for noise in (0.0, 0.1, 0.5, np.inf):
+        same, said = 0, []
+        for seed in range(510, 513):
+            planted = make_quadratic(4800, 8, 2, mixed_signs=True, noise=min(noise, 1.0), random_state=seed)
+            y = np.random.default_rng(seed).permutation(planted.y) if np.isinf(noise) else planted.y
+            whole = FactorizationMachineRegressor(2, random_state=0).fit(planted.X, y)
+            parts = FactorizationMachineRegressor(2, random_state=0)
+            for start in range(0, 4800, 400):
+                parts.partial_fit(planted.X[start : start + 400], y[start : start + 400])
+            same += parts.guarantee_.verdict == whole.guarantee_.verdict
+            said.append(f"{parts.guarantee_.verdict} / {whole.guarantee_.verdict}")
+        name = "noise alone" if np.isinf(noise) else f"noise {noise:g}"
+        yield Figure(f"{name}: same verdicts of 3 ({', '.join(said)})", same, at_least=3)
