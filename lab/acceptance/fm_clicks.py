@@ -111,7 +111,7 @@ def _lose(X: sp.csr_array, seed: int) -> tuple:
 
 @promise
 def large_clicks() -> Iterator[Figure]:
-    """1e5 and 1e6 columns: AUC as in planted_clicks, at most 3 times myFM's CPU, memory in step with the data."""
+    """1e5 and 1e6 columns: AUC as in planted_clicks, at most 3 times myFM's CPU, memory O(nnz)."""
     import myfm
 
     for n, d, seed in ((150_000, 100_000, 504), (200_000, 1_000_000, 505)):
