@@ -119,7 +119,7 @@ class GrowCut:
     minimum_loss: float
 
     def penalty(self, state: Any) -> NDArray[Any]:
-        """What the square of each parameter costs."""
+        """What the square of each parameter costs; a matrix, where products of two cost something, too."""
         raise NotImplementedError
 
     def slope(self, state: Any, stats: Stats) -> NDArray[Any]:
@@ -193,10 +193,11 @@ class GrowCut:
         """Take the trial if it lowered the loss; then the next trial, or the next stage."""
         n, trial = stats["n"], state.descent.trial
         cost, JJ = n * self.penalty(state), stats.get("JJ")
-        objective = float(stats["loss"] + cost @ np.square(trial))
-        slope = self.slope(state, stats) - cost * trial
+        pull = cost @ trial if cost.ndim == 2 else cost * trial
+        objective = float(stats["loss"] + trial @ pull)
+        slope = self.slope(state, stats) - pull
         if JJ is not None:
-            JJ = JJ + np.diag(cost)
+            JJ = JJ + (cost if cost.ndim == 2 else np.diag(cost))
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
         descent = judged(state.descent, objective, slope, JJ, scale)
