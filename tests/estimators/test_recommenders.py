@@ -70,3 +70,17 @@ def test_a_block_that_holds_rows_and_columns_solves_those_that_are_asked_for(pha
     one = np.linalg.solve(0.1 * Y.T @ Y + 4 * np.eye(3) + (C[7, :, None] * Y).T @ Y, C[7] @ Y)
     assert whole.shape == (high - low, 3)
     np.testing.assert_allclose(whole[7], one, rtol=1e-10)
+
+
+@pytest.mark.parametrize("stars", [True, False])
+def test_ratings_on_a_scale_stay_on_it_and_other_numbers_do_not(stars):
+    rng = np.random.default_rng(5)
+    R = 3 + 1.5 * rng.standard_normal(40)[:, None] + 1.5 * rng.standard_normal(30)
+    R = np.clip(np.round(R), 1, 5) if stars else R
+    mask = rng.random(R.shape) < 0.5
+    seen = sp.csr_array((R[mask], np.nonzero(mask)), shape=R.shape)
+    fitted = InductiveMatrixCompletion(2, random_state=0).fit(seen)
+    beyond = (fitted.complete() > seen.data.max()) | (fitted.complete() < seen.data.min())
+    assert beyond.any() == (not stars)
+    best = fitted.recommend(int(np.argmax(R.mean(axis=1))), 5, exclude_seen=False)
+    assert len(best) == 5

@@ -33,6 +33,7 @@ from altmin.guarantees.sensing import COMPLETION, SensingEvidence
 _FILLED = 0.25  # share of entries up to which features are taken for ids, genres and the like
 _LEAST_CLICKS, _MOST_ITEMS = 3, 5000  # of columns that have a model
 _LEAST_FACTORS = 32
+_MOST_LEVELS = 20  # values up to which ratings are on a scale
 _BATCH = 256
 
 
@@ -134,6 +135,7 @@ class InductiveMatrixCompletion(Estimator):
         )
         self.item_weights_: Any = None
         self._machine: Any = None
+        self._scale: tuple[float, float] | None = None
         without = row_features is None and column_features is None
         if self._are_clicks(entries, without):
             self._fit_clicks(entries)
@@ -165,7 +167,7 @@ class InductiveMatrixCompletion(Estimator):
         return self.feedback == "implicit" or (self.feedback == "auto" and constant and without)
 
     def predict(self, rows: Any, columns: Any) -> NDArray[Any]:
-        """Entries of R by their indices.
+        """Entries of R by their indices; of ratings with few different values, none beyond these.
 
         Parameters
         ----------
@@ -186,7 +188,7 @@ class InductiveMatrixCompletion(Estimator):
             distinct, place = np.unique(rows, return_inverse=True)
             return np.asarray(self._scores(distinct)[place, columns])
         values = np.einsum("ij,ij->i", self.row_factors_[rows], self.column_factors_[columns])
-        return np.asarray(values + self.row_bias_[rows] + self.column_bias_[columns] + self.intercept_)
+        return self._on_scale(values + self.row_bias_[rows] + self.column_bias_[columns] + self.intercept_)
 
     def complete(self, row_features: Any = None, column_features: Any = None) -> NDArray[Any]:
         """The whole matrix, also for rows and columns that were never seen.
@@ -210,7 +212,7 @@ class InductiveMatrixCompletion(Estimator):
             return self._scores(np.arange(self._seen.shape[0]))
         left = self._side("row_features", row_features, self.row_factors_, self.row_bias_)
         right = self._side("column_features", column_features, self.column_factors_, self.column_bias_)
-        return np.asarray(left[0] @ right[0].T + left[1][:, None] + right[1] + self.intercept_)
+        return self._on_scale(left[0] @ right[0].T + left[1][:, None] + right[1] + self.intercept_)
 
     def recommend(self, row: Any, k: int = 10, *, exclude_seen: bool = True) -> NDArray[np.intp]:
         """The k columns with the largest predicted values for a row, or for each of several.
@@ -242,6 +244,10 @@ class InductiveMatrixCompletion(Estimator):
                 best = best[values[best] > -np.inf]
                 found[place, : len(best)] = best
         return found[0][found[0] >= 0] if np.ndim(row) == 0 else found
+
+    def _on_scale(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Ratings on a scale stay on it; ``recommend`` ranks by what they were before."""
+        return np.asarray(values if self._scale is None else np.clip(values, *self._scale))
 
     def _scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Predicted values of all columns for some rows."""
@@ -307,6 +313,9 @@ class InductiveMatrixCompletion(Estimator):
         X = sp.hstack([A[entries.row], B[entries.col]], format="csr", dtype=np.float64)
         result = self._run(SparseMachine(self.rank), open_source(X, entries.data.astype(np.float64)))
         self._machine = state = result.state
+        levels = np.unique(entries.data)
+        if len(levels) <= min(_MOST_LEVELS, entries.nnz // 10):
+            self._scale = (float(levels[0]), float(levels[-1]))
         self.row_factors_, self.row_bias_ = self._sums(A, 0)
         self.column_factors_, self.column_bias_ = self._sums(B, A.shape[1])
         self.intercept_ = state.b * state.spread + state.centre
