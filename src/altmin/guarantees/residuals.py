@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+EXACT = 1e-6  # relative residual below which nothing is left to test
 
 
 def singular_ratio(J: Array) -> float:

@@ -7,7 +7,7 @@ step that doesn't lower the loss is never taken.
 above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
 lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
 
-**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to a dozen
+**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to two dozen
 models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless law
 shows by a loss of zero, which ends the search.
 
@@ -31,7 +31,7 @@ MOST_DENSE = 400  # parameters up to which J'J is formed
 RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0])])
 _TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
 _STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
-_MOST_GROWN, _MOST_FRESH = 6, 12
+_MOST_GROWN, _MOST_FRESH = 6, 24
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 200  # rows for each parameter
