@@ -7,9 +7,9 @@ step that doesn't lower the loss is never taken.
 above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
 lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
 
-**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to two dozen
-models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless law
-shows by a loss of zero, which ends the search.
+**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to two
+dozen models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless
+law shows by a loss of zero, which ends the search.
 
 **Ridge.** Where there is noise and rows are not plenty, a penalty on the factors is chosen by rows left out
 (a fifth of them, five times where they are few), and kept only if they are predicted better.
