@@ -83,8 +83,8 @@ class ClickFactors:
     def _moved(state: ClickState, solved: Concat, where: slice) -> ClickState:
         factors = state.factors.copy()
         factors[where] = solved.value
-        step = np.linalg.norm(solved.value - state.factors[where])
-        return replace(state, factors=factors, change=float(step / max(np.linalg.norm(solved.value), 1e-300)))
+        step = float(np.linalg.norm(solved.value - state.factors[where]))
+        return replace(state, factors=factors, change=step / max(float(np.linalg.norm(solved.value)), 1e-300))
 
 
 def solve_map(algorithm: ClickFactors, state: ClickState, block: Block) -> Stats:
