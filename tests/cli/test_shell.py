@@ -5,6 +5,7 @@ The session from a csv file to a model, a page and codes is in the README, and t
 
 import os
 import re
+import resource
 import subprocess
 import sys
 
@@ -237,5 +238,24 @@ def test_columns_of_text_are_features_of_a_machine(here, folder):
     )
     (folder / "new.csv").write_text("shop,age,town\ns1,.5,t0\ns0,.5,t0\ns9,.1,t3\n")
     here("transform", "m.altmin", "new.csv", "--out", "found.csv")
-    found = (folder / "found.csv").read_text().replace('"', "").split()
-    assert found[:3] == ["prediction", "1", "0"]
+    names, *found = (folder / "found.csv").read_text().replace('"', "").splitlines()
+    assert names == "probability of 0,probability of 1,prediction"
+    values = np.array([line.split(",") for line in found], dtype=float)
+    np.testing.assert_allclose(values[:, :2].sum(axis=1), 1)
+    assert values[:2, 2].tolist() == [1, 0] == (values[:2, 1] > 0.5).tolist()
+
+
+def test_clicks_of_a_hundred_thousand_names_stay_in_bounded_memory(here, folder):
+    rng = np.random.default_rng(1)
+    names = rng.permutation(100_000)
+    clicked = rng.random(100_000) < np.where(names % 5, 0.2, 0.8)
+    rows = [f"d{a:x},s{a % 5},{int(c)}" for a, c in zip(names, clicked, strict=True)]
+    (folder / "clicks.csv").write_text("\n".join(["device,site,click", *rows]))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    words = ("fit", "FactorizationMachineClassifier", "clicks.csv", "-n", 1, "--target", "click", "-q")
+    here(*words, "--set", "max_iter=3", "--out", "m.altmin")
+    (folder / "new.csv").write_text("device,site\nnever,s0\nnever,s3\n")
+    here("transform", "m.altmin", "new.csv", "--out", "found.csv")
+    found = [line.split(",") for line in (folder / "found.csv").read_text().splitlines()[1:]]
+    assert float(found[0][1]) > 0.5 > float(found[1][1])
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < 600  # MB; dense: 80 GB

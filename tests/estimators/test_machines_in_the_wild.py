@@ -64,6 +64,21 @@ def test_a_noisy_table_with_few_rows_is_shrunk():
     assert np.mean((fitted.predict(X[150:]) - y[150:]) ** 2) < 1.05 * np.mean((linear - y[150:]) ** 2)
 
 
+def test_columns_that_are_nearly_copies_of_each_other_are_shrunk_together():
+    rng = np.random.default_rng(931)
+    X = np.repeat(rng.standard_normal((2500, 5)), 2, axis=1)
+    X[:, 1::2] += 0.02 * rng.standard_normal((2500, 5))
+    law = np.square(X @ rng.standard_normal(10)) / 10 + X[:, 0]
+    y = law[:500] + 0.5 * law.std() * rng.standard_normal(500)
+    fitted = FactorizationMachineRegressor(6, random_state=0).fit(X[:500], y)
+    products = np.hstack(
+        [X[:, ::2], *(X[:, [i]] * X[:, i:10:2] for i in range(0, 10, 2)), np.ones((2500, 1))]
+    )
+    oracle = products @ np.linalg.lstsq(products[:500], y, rcond=None)[0]  # who knows that there are five
+    left, least = (np.mean((f - law)[500:] ** 2) for f in (fitted.predict(X), oracle))
+    assert left < least
+
+
 @pytest.mark.parametrize("kind", ["mean 3", "uniform", "poisson"])
 def test_symmetric_sensing_with_designs_of_any_mean(kind):
     rng = np.random.default_rng(5)

@@ -5,7 +5,7 @@ import pytest
 
 from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.machine_rows import jacobian
-from altmin.guarantees.misfit import first_of_copies, misfit
+from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
 
 LAWS = {
     "cubic": lambda X: X[:, 0] ** 3,
@@ -69,3 +69,13 @@ def test_values_that_were_cut_pile_up_and_counts_do_not():
     counts = rng.poisson(rng.gamma(0.5, 10.0, (300, 20))).astype(float)
     assert cut_share(counts) == cut_share(rng.poisson(0.3, (300, 20))) == 0
     assert cut_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
+
+
+@pytest.mark.parametrize("term, within", [(0.0, 0.15), (2.0, 0.01)])
+def test_the_largest_product_of_many_features_is_found_without_its_slices(term, within):
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((600, 70))
+    r = rng.standard_normal(600) + term * X[:, 3] * X[:, 66] * X[:, 68]
+    exact = max(np.linalg.norm(X.T @ ((r * X[:, j])[:, None] * X), 2) for j in range(64))
+    found, _ = _thirds([X], r)
+    assert exact * (1 - within) < found <= exact * (1 + 1e-9)

@@ -130,7 +130,12 @@ def transform_file(model_file: Path, data: str, out: Path, wanted: Wanted) -> No
         columns = [str(name) for name in model.get_feature_names_out()]
     else:
         result, columns = np.asarray(model.predict(frame.X)), ["prediction"]
-    write_table(result, out, columns, frame.aside)
+    beside = frame.aside or {}
+    if hasattr(model, "predict_proba"):
+        names = [f"{name:g}" if isinstance(name, float) else str(name) for name in model.classes_]
+        chances = model.predict_proba(frame.X).T
+        beside |= {f"probability of {name}": p for name, p in zip(names, chances, strict=True)}
+    write_table(result, out, columns, beside)
     print(f"{result.shape[0]} rows x {len(columns)}: {out}")
 
 

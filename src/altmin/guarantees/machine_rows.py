@@ -17,6 +17,7 @@ from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
+    EXACT,
     attenuation,
     drift,
     gradient_t,
@@ -118,36 +119,40 @@ def measure_rows(
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     noise_error = robust_error(J, inverse, left) / size
     directions = _directions(S, model, unit)
+    spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
+    share = float(np.linalg.norm(left)) / spread
+    rest = left if share > EXACT else np.zeros_like(left)  # rounding follows no further law
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
     return RowEvidence(
         p,
         distinct,
         conditioning,
-        float(np.sqrt(np.mean(r**2) / max(np.mean((target - target.mean()) ** 2), 1e-300))),
+        float(np.linalg.norm(r)) / spread,
         noise_error,
         float(np.linalg.norm(step[1:])) / size,
         misfit(
-            left,
+            rest,
             J,
             (S,),
             directions,
             (target - left),
             seed=seed,
+            inverse=inverse,
         ),
         gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
         len(r),
         sigma,
-        float(np.linalg.norm(left)) / max(float(np.linalg.norm(target - target.mean())), 1e-300),
+        share,
         float(np.mean(left**4)) / max(float(np.mean(left**2)) ** 2, 1e-300),
         float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
         *_spectrum(F * unit, scaled),
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
         white=white_ratio(left, S, S, seed),
         attenuation=attenuation(left, gradient, size),
-        drift=drift(J, r, noise_error, size),
+        drift=drift(J, gram, r, noise_error, size),
         size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
     )

@@ -91,7 +91,8 @@ def look(
     r, c = (y - (a * b) @ c) / unit, c / unit
     J = tangent(S, L, None if V is None else T, R)
     white, spread = _white_tangent(S, L, None if V is None else T, R)
-    squares, vectors = np.linalg.eigh(J.T @ J)
+    gram = J.T @ J
+    squares, vectors = np.linalg.eigh(gram)
     known = squares > 1e-14 * squares[-1]
     inverse = (vectors[:, known] / squares[known]) @ vectors[:, known].T
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
@@ -122,7 +123,7 @@ def look(
         spread,
         white=white_ratio(left_over, S, T),
         attenuation=attenuation(left_over, gradient, size),
-        drift=drift(J, r, noise_error, size),
+        drift=drift(J, gram, r, noise_error, size),
         size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),

@@ -22,6 +22,7 @@ _WAVES = 64  # random directions along which a wave is looked for
 _COST = 4e7  # multiplications that one family of functions may cost
 _STARTS = 4  # of the search for a direction
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
+_POWERS = 8  # iterations for the largest such product, where there are more features
 
 
 @record
@@ -60,6 +61,7 @@ def misfit(
     fitted: Array,
     further: Array | None = None,
     seed: int = 0,
+    inverse: Array | None = None,
 ) -> Misfit:
     """Hold a residual against further functions of the features.
 
@@ -79,6 +81,8 @@ def misfit(
         More functions that this model lacks.
     seed : int
         Of flips and waves.
+    inverse : ndarray of shape (n_parameters, n_parameters), optional
+        Of J'J, where it is known.
 
     Returns
     -------
@@ -92,7 +96,8 @@ def misfit(
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
     rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
     terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
-    inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
+    if inverse is None or len(rows) < len(r):
+        inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
     shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
     designs = tuple(part[rows] for part in designs)
     white = tuple(_whitened(part) for part in designs)
@@ -194,9 +199,11 @@ def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
     """
     every = np.hstack(designs)
     d = min(every.shape[1], _MOST_FEATURES)
+    if d < every.shape[1]:
+        return _largest_product(designs, every[:, :d], r), 0.0
     slices = np.stack([designs[0].T @ ((r * every[:, j])[:, None] * designs[-1]) for j in range(d)])
     norms = np.linalg.norm(slices, 2, axis=(1, 2))
-    if len(designs) == 2 or d < every.shape[1]:
+    if len(designs) == 2:
         return float(norms.max()), 0.0
     best = 0.0
     for j in np.argsort(-norms)[:_STARTS]:
@@ -207,6 +214,17 @@ def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
             v = w / max(float(np.linalg.norm(w)), 1e-300)
         best = max(best, abs(float(slices @ v @ v @ v)))
     return float(norms.max()), best
+
+
+def _largest_product(designs: list[Array], some: Array, r: Array) -> float:
+    """The largest norm of the slices of many features, by power iterations: none of them is formed."""
+    weight = r[:, None] * some
+    V = np.random.default_rng(0).standard_normal((designs[-1].shape[1], some.shape[1]))
+    for _ in range(_POWERS):
+        U = designs[0].T @ (weight * (designs[-1] @ (V / np.linalg.norm(V, axis=0))))
+        V = designs[-1].T @ (weight * (designs[0] @ (U / np.maximum(np.linalg.norm(U, axis=0), 1e-300))))
+        V = np.where(np.linalg.norm(V, axis=0) > 0, V, 1.0)
+    return float(np.linalg.norm(V, axis=0).max())
 
 
 def _evenly(n: int, most: float) -> NDArray[np.intp]:

@@ -7,8 +7,8 @@ import numpy as np
 from altmin.guarantees.contract import Rule, Test, whole
 from altmin.guarantees.machine_rows import RowEvidence
 from altmin.guarantees.measurements import Measured
+from altmin.guarantees.residuals import EXACT
 
-_EXACT = 1e-6  # relative residual below which nothing is left to test
 EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
 _MOST_ERROR = 0.075
 _IDENTIFIED = ("identifiable", "distinct", "error")
@@ -72,7 +72,7 @@ def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]
               id="identifiable",
               meaning="Features that go together, or few rows, leave coefficients that can't be told apart."),
         whole(f"distinct {found} a parameter", "rows / coefficient", e.distinct / e.parameters,
-              at_least=1.5 if e.left <= _EXACT else 3.0, id="distinct",
+              at_least=1.5 if e.left <= EXACT else 3.0, id="distinct",
               meaning="With fewer, a model of this rank fits noise as well."),
         whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
               at_most=_MOST_ERROR, id="error",
@@ -129,7 +129,7 @@ def row_rule(e: RowEvidence | Measured, exogenous: bool, *needs: str) -> Rule:
 
 
 def _noisy(e: RowEvidence | Measured) -> bool:
-    return e.left > max(_EXACT, 4 * e.step**2)
+    return e.left > max(EXACT, 4 * e.step**2)
 
 
 def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+EXACT = 1e-6  # relative residual below which nothing is left to test
 
 
 def singular_ratio(J: Array) -> float:
@@ -39,19 +40,21 @@ def robust_error(J: Array, inverse: Array, r: Array) -> float:
     n, p = J.shape
     scale = n / max(n - p, 1)
     plain = float(np.mean(r**2)) * scale * float(np.trace(inverse))
-    half = (J * r[:, None]) @ inverse
-    return float(np.sqrt(max(plain, scale * float(np.sum(half**2)))))
+    weighted = J * r[:, None]
+    sandwich = float(np.sum((inverse @ (weighted.T @ weighted)) * inverse))
+    return float(np.sqrt(max(plain, scale * sandwich)))
 
 
-def drift(J: Array, r: Array, noise: float, size: float) -> float:
+def drift(J: Array, gram: Array, r: Array, noise: float, size: float) -> float:
     """Difference of the least-squares steps of early and late rows, over what noise explains."""
     half = len(r) // 2
     if half < J.shape[1]:
         return float("nan")
-    steps = []
-    for part in (slice(0, half), slice(half, None)):
-        gram = J[part].T @ J[part]
-        steps.append(np.linalg.pinv(gram, rcond=1e-14, hermitian=True) @ (J[part].T @ r[part]))
+    early = J[:half].T @ J[:half]
+    steps = [
+        np.linalg.pinv(part, rcond=1e-14, hermitian=True) @ (J[rows].T @ r[rows])
+        for part, rows in ((early, slice(0, half)), (gram - early, slice(half, None)))
+    ]
     apart = float(np.linalg.norm((steps[0] - steps[1])[1:])) / size
     return apart / max(0.01, 3 * noise)
 

@@ -57,6 +57,36 @@ def _unpack_lower(packed, R, L):  # type: ignore[no-untyped-def] # numba
 
 
 @compiled
+def solve_clicks(indptr, indices, factors, base, X):  # type: ignore[no-untyped-def] # numba
+    """X[r] = (base + sum y y')^-1 sum y, over the factors y of the columns on which row r clicked.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int
+        Rows of clicks in the CSR format.
+    factors : ndarray of shape (n_columns, k)
+        Of the columns.
+    base : ndarray of shape (k, k)
+        Symmetric; the same for all rows.
+    X : ndarray of shape (n, k)
+        Written.
+    """
+    k = factors.shape[1]
+    G, H = np.empty((1, k * (k + 1) // 2)), np.empty((1, k))
+    for r in range(len(indptr) - 1):
+        G[:], H[:] = 0.0, 0.0
+        for p in range(indptr[r], indptr[r + 1]):
+            y = factors[indices[p]]
+            place = 0
+            for i in range(k):
+                H[0, i] += y[i]
+                for j in range(i, k):
+                    G[0, place] += y[i] * y[j]
+                    place += 1
+        solve_rows(G, H, base, X[r : r + 1])
+
+
+@compiled
 def descend_rows(G, H, X, tol, max_sweeps):  # type: ignore[no-untyped-def] # numba
     """Non-negative least squares by coordinate descent, each row with a packed Gram matrix of its own."""
     n, D = H.shape

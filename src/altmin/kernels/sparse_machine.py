@@ -205,7 +205,6 @@ def solve_systems(packed, ids, prior_mean, prior_precision, m, S):  # type: igno
                 value = row[at + g]
                 if g == f:
                     value += prior_precision[j, f]
-                    S[j, f] = 1.0 / value
                 for r in range(g):
                     value -= L[f, r] * L[g, r]
                 L[f, g] = np.sqrt(max(value, 1e-300)) if g == f else value / L[g, g]
@@ -220,3 +219,12 @@ def solve_systems(packed, ids, prior_mean, prior_precision, m, S):  # type: igno
                 h[f] -= L[r, f] * h[r]
             h[f] /= L[f, f]
             m[j, f] += h[f]
+        for f in range(width):  # S = diag G^-1, a column of L^-1 at a time
+            total = 0.0
+            for r in range(f, width):
+                value = 1.0 if r == f else 0.0
+                for q in range(f, r):
+                    value -= L[r, q] * h[q]
+                h[r] = value / L[r, r]
+                total += h[r] * h[r]
+            S[j, f] = total

@@ -7,9 +7,9 @@ step that doesn't lower the loss is never taken.
 above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
 lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
 
-**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to a dozen
-models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless law
-shows by a loss of zero, which ends the search.
+**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to two
+dozen models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless
+law shows by a loss of zero, which ends the search.
 
 **Ridge.** Where there is noise and rows are not plenty, a penalty on the factors is chosen by rows left out
 (a fifth of them, five times where they are few), and kept only if they are predicted better.
@@ -31,7 +31,7 @@ MOST_DENSE = 400  # parameters up to which J'J is formed
 RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0])])
 _TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
 _STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
-_MOST_GROWN, _MOST_FRESH = 6, 12
+_MOST_GROWN, _MOST_FRESH = 6, 24
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 200  # rows for each parameter
@@ -119,7 +119,7 @@ class GrowCut:
     minimum_loss: float
 
     def penalty(self, state: Any) -> NDArray[Any]:
-        """What the square of each parameter costs."""
+        """What the square of each parameter costs; a matrix, where products of two cost something, too."""
         raise NotImplementedError
 
     def slope(self, state: Any, stats: Stats) -> NDArray[Any]:
@@ -193,10 +193,11 @@ class GrowCut:
         """Take the trial if it lowered the loss; then the next trial, or the next stage."""
         n, trial = stats["n"], state.descent.trial
         cost, JJ = n * self.penalty(state), stats.get("JJ")
-        objective = float(stats["loss"] + cost @ np.square(trial))
-        slope = self.slope(state, stats) - cost * trial
+        pull = cost @ trial if cost.ndim == 2 else cost * trial
+        objective = float(stats["loss"] + trial @ pull)
+        slope = self.slope(state, stats) - pull
         if JJ is not None:
-            JJ = JJ + np.diag(cost)
+            JJ = JJ + (cost if cost.ndim == 2 else np.diag(cost))
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
         descent = judged(state.descent, objective, slope, JJ, scale)

@@ -22,6 +22,7 @@ from altmin.contract import All, Next, Rows, Same, Stats, record
 
 SMALLEST_CUT = 1e-3
 _WINDOW = 5
+_SLOWER = 0.3  # by which a step is divided for each time that the loss fell behind
 S = TypeVar("S", bound="GuardedState")
 
 
@@ -71,6 +72,10 @@ class GuardedSteps:
         """A finished state, ready for more rows."""
         return replace(state, phase="u" if state.steps else "moments", again=False)
 
+    def after(self, state: S, n: float) -> S:
+        """A model fitted to n rows: the next batch counts in it as its share of all of them."""
+        return replace(state, slow=round(n / max(self.batch_size, 1) / _SLOWER))
+
     def measure(self, state: GuardedState) -> Mapping[str, float]:
         """Size of the step in units of y, loss on fresh rows, step, rows so far, steps taken back."""
         return {
@@ -111,7 +116,7 @@ class GuardedSteps:
             eta = fixed
         else:
             if self.batch_size:
-                eta /= 1 + 0.3 * slow
+                eta /= 1 + _SLOWER * slow
             if self.reuses(state):
                 eta = min(eta, 0.5)
         eta *= state.cut

@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sla
 from numpy.typing import NDArray
 
 from altmin.algorithms.quadratic.grow_cut import GrowCut, GrowCutState, dense, fold_of, losses
@@ -94,11 +95,18 @@ class LeastSquares(GrowCut, OnePass):
         return np.concatenate([[constant] * self.intercept, *[w] * self.linear, U.T.ravel()])
 
     def penalty(self, state: Any) -> NDArray[Any]:
-        """What the square of each parameter costs."""
+        """What the squares of the parameters cost: of standardised columns, not of whitened ones.
+
+        Directions along which correlated columns hardly differ are blown up by whitening; a ridge on
+        whitened coordinates would let noise in.
+        """
         d, a = len(state.linear), state.ridge
-        least = self.strength / state.n
-        w = [np.full(d, 2 * min(a, _MOST_LINEAR) ** 2 + least)] * self.linear
-        return np.concatenate([[0.0] * self.intercept, *w, np.full(d * len(state.signs), a + least)])
+        each = np.array([2 * min(a, _MOST_LINEAR) ** 2] * self.linear + [a] * len(state.signs))
+        least, metric = self.strength / state.n, state.lens.metric
+        if a > 0 and metric is not None and dense(state):
+            cost = np.kron(np.diag(each), metric) + least * np.eye(d * len(each))
+            return np.asarray(sla.block_diag(*[np.zeros((1, 1))] * self.intercept, cost))
+        return np.concatenate([[0.0] * self.intercept, np.repeat(each + least, d)])
 
     def slope(self, state: Any, stats: Stats) -> NDArray[Any]:
         """J'r: minus half the gradient."""

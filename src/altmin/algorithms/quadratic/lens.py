@@ -41,6 +41,7 @@ class Lens:
     correlation: float = 0.0  # ||S - I||_2 before whitening
     skewness: float = 0.0  # max |kappa|
     excess: float = 0.0  # max |phi - 3|
+    metric: Any = None  # (d, d): |u|^2 of a factor of the standardised columns, for factors of z; None: 1
 
     def factors(self, A: NDArray[Any]) -> NDArray[Any]:
         """T A: factors of z as factors of x - mu."""
@@ -189,7 +190,7 @@ def second_lens(lens: Lens, stats: Stats, moments: str, whiten: bool | str, raw:
         return Lens(np.zeros_like(lens.centre), identity, lens.target_centre, y_scale, blind=blind, **about)
     correction = moments == "sample" or (moments == "auto" and _not_gaussian(kappa[live], phi[live], n))
     T: NDArray[Any] = lens.T * unit
-    correlation = 0.0
+    correlation, metric = 0.0, None
     if "cov" in stats:
         S = stats["cov"] / n * np.outer(unit, unit)
         values, vectors = np.linalg.eigh(S)
@@ -202,6 +203,7 @@ def second_lens(lens: Lens, stats: Stats, moments: str, whiten: bool | str, raw:
             ridge = 1e-9 + 1e-2 * d / n
             root = np.where(values > 1e-10, 1 / np.sqrt(np.maximum(values, 0) + ridge), 0.0)
             T = T[:, None] * ((vectors * root) @ vectors.T)
+            metric = (vectors * root**2) @ vectors.T
     return Lens(
         lens.centre,
         T,
@@ -212,6 +214,7 @@ def second_lens(lens: Lens, stats: Stats, moments: str, whiten: bool | str, raw:
         blind,
         correlation,
         **about,
+        metric=metric,
     )
 
 

@@ -1,11 +1,13 @@
 r"""Clicks without ratings: every item's column regressed on all others (EASE, Steck 2019).
 
-.. math:: \min_W \|B - B W\|_F^2 + \lambda \|W\|_F^2, \quad \mathrm{diag}\,W = 0
-   \qquad\Longrightarrow\qquad W = I - P \, \mathrm{diag}(P)^{-1}, \quad P = (B^T B + \lambda I)^{-1}
+.. math:: \min_W \sum_u n_u^{-1/2} \|b_u - b_u W\|^2 + \lambda \|W\|_F^2, \quad \mathrm{diag}\,W = 0
+   \qquad\Longrightarrow\qquad W = I - P \, \mathrm{diag}(P)^{-1}, \quad P = (B^T D B + \lambda I)^{-1}
 
-B holds a one for each click of a row (a user) on a column (an item). One pass gives :math:`B^T B`. The ridge
-is chosen on the most popular items by a tenth of the rows, which are left out and lose one click each: the
-one whose scores put most of the lost clicks among the first ten is taken.
+A row :math:`b_u` of B (a user) holds a one for each of its :math:`n_u` clicks on columns (items). A row with
+n clicks speaks of n^2 pairs of items: D weighs it by :math:`n^{-1/2}` (in units in which a click counts 1 on
+average), or a few busy rows would decide everything. One pass gives :math:`B^T D B`. The ridge is chosen on
+the most popular items by a tenth of the rows, which are left out. Each of their clicks is lost in turn, and
+the ridge whose scores put most of them among the first ten is taken; every row counts the same.
 """
 
 from __future__ import annotations
@@ -16,12 +18,13 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg as sla
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.sparse.machine_maps import left_out, rows_of
 from altmin.contract import Block, Done, Info, Round, Stats, record
 
-RIDGES = (30.0, 100.0, 300.0, 1000.0)
+RIDGES = (30.0, 60.0, 120.0, 250.0, 500.0, 1000.0)
 _TRIED_ITEMS = 1000
 _FIRST = 10
 
@@ -34,7 +37,7 @@ class ItemState:
     gram: Any = None  # (d, d)
     tried: Any = None  # items on which ridges are tried
     candidates: Any = None  # (n_ridges, m, m): item weights without the rows left out
-    ridge: float = RIDGES[1]
+    ridge: float = RIDGES[2]
     hits: float = 0.0  # share of lost clicks among the first ten
     W: Any = None  # (d, d)
 
@@ -65,7 +68,8 @@ class ItemRegression:
         return {"change": 0.0, "hits": state.hits}
 
     def _gram(self, state: ItemState, stats: Stats) -> ItemState:
-        gram, held = stats["gram"], stats["held"]
+        unit = stats["clicks"] / max(float(np.trace(stats["gram"])), 1e-300)
+        gram, held = unit * stats["gram"], unit * stats["held"]
         tried = np.sort(np.argsort(-np.diag(gram), kind="stable")[:_TRIED_ITEMS])
         part = (gram - held)[np.ix_(tried, tried)]
         candidates = np.array([item_weights(part, ridge) for ridge in RIDGES])
@@ -89,25 +93,27 @@ def item_weights(gram: NDArray[Any], ridge: float) -> NDArray[Any]:
 
 
 def gram_map(algorithm: ItemRegression, state: ItemState, block: Block) -> Stats:
-    """B'B, and that of the rows left out."""
+    """B'DB, that of the rows left out, and the clicks."""
     B = rows_of(block.X)
-    out = left_out(block.start, B.shape[0])
-    held = B[np.flatnonzero(out)]
-    return {"gram": (B.T @ B).toarray(), "held": (held.T @ held).toarray()}
+    clicks = np.diff(B.indptr)
+    D = sp.diags_array(1 / np.sqrt(np.maximum(clicks, 1)))
+    out = np.flatnonzero(left_out(block.start, B.shape[0]))
+    gram, held = (B.T @ (D @ B)).toarray(), (B[out].T @ (D @ B)[out]).toarray()
+    return {"gram": gram, "held": held, "clicks": float(clicks.sum())}
 
 
 def ridge_map(algorithm: ItemRegression, state: ItemState, block: Block) -> Stats:
-    """How often each ridge brings a lost click back among the first ten."""
+    """How often each ridge brings a lost click back among the first ten, as a mean over rows."""
     B = rows_of(block.X)[:, state.tried]
     hits, n = np.zeros(len(RIDGES)), 0
     for i in np.flatnonzero(left_out(block.start, B.shape[0])):
         seen = B.indices[B.indptr[i] : B.indptr[i + 1]]
         if len(seen) < 2:
             continue
-        lost = seen[(block.start + i) % len(seen)]
-        rest = seen[seen != lost]
-        scores = state.candidates[:, rest].sum(axis=1)
-        scores[:, rest] = -np.inf
-        hits += np.sum(scores > scores[:, [lost]], axis=1) < _FIRST
         n += 1
+        for ridge, W in enumerate(state.candidates):
+            scores = W[seen].sum(axis=0) - W[seen]  # (lost click, item): from all clicks but that one
+            own = scores[np.arange(len(seen)), seen]
+            scores[:, seen] = -np.inf
+            hits[ridge] += np.mean(np.sum(scores > own[:, None], axis=1) < _FIRST)
     return {"hits": hits, "n": n}

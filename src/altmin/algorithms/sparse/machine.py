@@ -17,9 +17,10 @@ and one for each field; the sums of each row travel as a column of the engine.
 The ridge on the factors falls from strong to weak, a few sweeps at a time, so that factors grow one by one
 out of what is well determined; a tenth of the rows, left out, says when to stop. From there the ridge of
 each factor is learned (empirical Bayes), for as long as this helps with the rows left out: on its own it
-tends to end with no factor at all. Then the same sweeps are made again with all rows. On a stream the
-posterior of the rows so far is the prior of the next ones, widened where these are predicted worse than it
-expects of itself.
+tends to end with no factor at all. Users may differ more than films do: each field has ridges of its own,
+those of small fields drawn towards those of all columns. Then the same sweeps are made again with all rows.
+On a stream the posterior of the rows so far is the prior of the next ones, widened where these are predicted
+worse than it expects of itself.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ _USUAL_SWEEPS = (20, 2)  # where there are too few rows to leave some out
 _GAIN = 1e-3  # on the rows left out, below which a sweep is not worth its while
 _STREAM_SWEEPS = 3
 _LEAST_NOISE = 1e-8
+_SHARED = 10  # columns for which the ridge of all columns counts in that of a field
 _DRIFT = 1.5
 
 
@@ -59,7 +61,7 @@ class SparseState:
     seed: int
     b: float = 0.0
     noise: float = 1.0
-    ridge: Any = None  # (1 + k,): prior precision of w and of each factor
+    ridge: Any = None  # (n_fields, 1 + k): prior precision of w and of each factor
     prior: Any = None  # of a stream: m and 1 / S after the rows so far
     b_precision: float = 0.0
     unit: Any = None  # (d,): what columns are divided by; 1 for binary ones, 0 for columns never seen
@@ -87,6 +89,11 @@ class SparseState:
         """What columns are multiplied with."""
         return np.divide(1.0, self.unit, out=np.zeros_like(self.unit), where=self.unit > 0)
 
+    @property
+    def column_ridge(self) -> NDArray[Any]:
+        """The ridge of each column: (d, 1 + k)."""
+        return np.repeat(self.ridge, np.diff(self.bounds), axis=0)
+
 
 @record
 class SparseMachine:
@@ -98,7 +105,7 @@ class SparseMachine:
     def init(self, info: Info, seed: int) -> SparseState:
         """Nothing known of any column."""
         shape = (info.n_features, 1 + self.rank)
-        state = SparseState("look", np.zeros(shape), np.zeros(shape), seed, ridge=np.ones(shape[1]))
+        state = SparseState("look", np.zeros(shape), np.zeros(shape), seed)
         return replace(state, unit=np.zeros(shape[0]), binary=np.ones(shape[0], dtype=bool))
 
     def next_round(self, state: SparseState) -> Round | Done:
@@ -129,7 +136,7 @@ class SparseMachine:
     def resume(self, state: SparseState) -> SparseState:
         """A finished state, whose posterior is the prior of more rows."""
         seen = state.unit > 0
-        precision = np.where(seen[:, None], 1 / np.maximum(state.S, 1e-300), state.ridge)
+        precision = np.where(seen[:, None], 1 / np.maximum(state.S, 1e-300), state.column_ridge)
         return replace(state, phase="look", prior=(state.m, precision), stage="all", sweep=0)
 
     def measure(self, state: SparseState) -> Mapping[str, float]:
@@ -146,7 +153,7 @@ class SparseMachine:
             raise ValueError("sample_weight is 0 for all of the rows: at least one must count")
         top, other = stats["top"].value, stats["other"].value
         unit = np.where(state.unit > 0, state.unit, np.where(other, top, np.minimum(top, 1.0)))
-        bounds = fields(stats["before"].value)
+        bounds, new, old = fields(stats["before"].value), (state.unit == 0) & (unit > 0), state.bounds
         state = replace(
             state, unit=unit, binary=state.binary & ~other, bounds=bounds, batches=state.batches + 1
         )
@@ -155,7 +162,8 @@ class SparseMachine:
             spread = max(stats["yy"] / n - (stats["y"] / n) ** 2, 0.0) / state.spread**2
             entropy = -(share * np.log(share) + (1 - share) * np.log(1 - share))
             state = replace(state, nothing=float(entropy if self.logistic else spread), lost=False)
-            return replace(self._new_columns(state, unit), phase="sums")
+            state = replace(state, ridge=state.ridge[np.searchsorted(old, bounds[:-1], "right") - 1])
+            return replace(self._new_columns(state, new), phase="sums")
         if not self.logistic:
             centre = stats["y"] / n
             variance = max(stats["yy"] / n - centre**2, 0.0)
@@ -170,16 +178,15 @@ class SparseMachine:
         m[:, 1:] = _SPREAD * np.random.default_rng(state.seed).standard_normal((len(m), self.rank))
         S = np.full_like(m, _VARIANCE)
         S[:, 0] = 1.0
-        ridge = np.full(m.shape[1], _RIDGES[0])
-        ridge[0] = 1.0
+        ridge = np.full((len(state.bounds) - 1, m.shape[1]), _RIDGES[0])
+        ridge[:, 0] = 1.0
         return replace(state, phase="sums", m=m, S=S, ridge=ridge, noise=1.0, stage=stage, sweep=0)
 
-    def _new_columns(self, state: SparseState, unit: NDArray[Any]) -> SparseState:
+    def _new_columns(self, state: SparseState, new: NDArray[np.bool_]) -> SparseState:
         """Columns that a stream shows for the first time begin as small as those before did."""
-        new = (state.prior[1] == state.ridge).all(axis=1) & (unit > 0)
         rng = np.random.default_rng([state.seed, 2 + state.batches])
-        m = state.m.copy()
-        m[new, 1:] = rng.standard_normal((int(new.sum()), self.rank)) * _SPREAD / np.sqrt(state.ridge[1:])
+        m, ridge = state.m.copy(), state.column_ridge[new, 1:]
+        m[new, 1:] = rng.standard_normal(ridge.shape) * _SPREAD / np.sqrt(ridge)
         return replace(state, m=m)
 
     def _level(self, state: SparseState, stats: Stats) -> SparseState:
@@ -243,11 +250,13 @@ class SparseMachine:
         """Prior precisions: learned from the posterior, or, of the factors, falling."""
         if state.prior is not None:
             return np.asarray(state.ridge)
-        seen = state.unit > 0
-        size = np.square(state.m[seen]).sum(axis=0) + state.S[seen].sum(axis=0)
-        ridge = (seen.sum() + 1) / (size + 1e-3)
+        seen, first = state.unit > 0, state.bounds[:-1]
+        squares = np.where(seen[:, None], np.square(state.m) + state.S, 0.0)
+        count, size = np.add.reduceat(seen, first, dtype=np.float64)[:, None], np.add.reduceat(squares, first)
+        usual = size.sum(axis=0) / max(count.sum(), 1.0)
+        ridge = (count + _SHARED + 1) / (size + _SHARED * usual + 1e-3)
         if state.stage == "falling" or (state.stage == "all" and state.sweep < state.wanted[0]):
-            ridge[1:] = _RIDGES[state.sweep // _SWEEPS]
+            ridge[:, 1:] = _RIDGES[state.sweep // _SWEEPS]
         return np.asarray(ridge)
 
     def _follow(self, state: SparseState, stats: Stats) -> SparseState:
@@ -257,14 +266,14 @@ class SparseMachine:
         if gap <= _DRIFT or state.batches <= 3:
             return state
         mean, precision = state.prior
-        precision = np.maximum(precision / gap**2, state.ridge)
+        precision = np.maximum(precision / gap**2, state.column_ridge)
         return replace(state, prior=(mean / min(gap, 2.0), precision), b_precision=state.b_precision / gap**2)
 
     def _field(self, state: SparseState, stats: Stats) -> SparseState:
         """The posterior of each column of a field, given all others."""
         low, high = (int(at) for at in state.bounds[state.field : state.field + 2])
         m, S = state.m.copy(), state.S.copy()
-        prior = state.prior or (np.broadcast_to(part, m.shape) for part in (0.0, state.ridge))
+        prior = state.prior or (np.broadcast_to(part, m.shape) for part in (0.0, state.ridge[state.field]))
         mean, precision = (part[low:high] for part in prior)
         found: ColumnSums = stats["systems"]
         solve_systems(found.values, found.ids, mean, precision, m[low:high], S[low:high])

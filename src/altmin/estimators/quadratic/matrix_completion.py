@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from altmin.algorithms.quadratic.pair_least_squares import PairLeastSquares
 from altmin.algorithms.quadratic.sensing import PairSensing, user_factors
+from altmin.algorithms.sparse.click_factors import ClickFactors
 from altmin.algorithms.sparse.item_regression import ItemRegression
 from altmin.algorithms.sparse.machine import SparseMachine
 from altmin.contract import Info
@@ -30,7 +31,9 @@ from altmin.guarantees.report import GuaranteeReport
 from altmin.guarantees.sensing import COMPLETION, SensingEvidence
 
 _FILLED = 0.25  # share of entries up to which features are taken for ids, genres and the like
-_LEAST_CLICKS, _MOST_ITEMS = 3, 8000  # of columns that have a model
+_LEAST_CLICKS, _MOST_ITEMS = 3, 5000  # of columns that have a model
+_LEAST_FACTORS = 32
+_MOST_LEVELS = 20  # values up to which ratings are on a scale
 _BATCH = 256
 
 
@@ -46,12 +49,12 @@ class InductiveMatrixCompletion(Estimator):
     (ids, genres), and ids alone, go to a factorization machine, :math:`R_{ij} = \mu + c_i + d_j + u_i^T v_j`
     with biases and factors that are sums over the features, fitted by variational sweeps. Clicks
     without ratings (implicit feedback) are learned by a linear model for each column (EASE), by which
-    ``recommend`` ranks.
+    ``recommend`` ranks; where more than 5000 columns have clicks enough, by factors (weighted least squares).
 
     Parameters
     ----------
     rank : int
-        Rank k of M.
+        Rank k of M. Clicks on more than 5000 columns get 32 factors at least.
     feedback : {'auto', 'explicit', 'implicit'}
         Whether entries are ratings, or clicks, whose values mean nothing. 'auto' takes entries that
         are all equal, without features, for clicks, and says so.
@@ -132,6 +135,7 @@ class InductiveMatrixCompletion(Estimator):
         )
         self.item_weights_: Any = None
         self._machine: Any = None
+        self._scale: tuple[float, float] | None = None
         without = row_features is None and column_features is None
         if self._are_clicks(entries, without):
             self._fit_clicks(entries)
@@ -163,7 +167,7 @@ class InductiveMatrixCompletion(Estimator):
         return self.feedback == "implicit" or (self.feedback == "auto" and constant and without)
 
     def predict(self, rows: Any, columns: Any) -> NDArray[Any]:
-        """Entries of R by their indices.
+        """Entries of R by their indices; of ratings with few different values, none beyond these.
 
         Parameters
         ----------
@@ -184,7 +188,7 @@ class InductiveMatrixCompletion(Estimator):
             distinct, place = np.unique(rows, return_inverse=True)
             return np.asarray(self._scores(distinct)[place, columns])
         values = np.einsum("ij,ij->i", self.row_factors_[rows], self.column_factors_[columns])
-        return np.asarray(values + self.row_bias_[rows] + self.column_bias_[columns] + self.intercept_)
+        return self._on_scale(values + self.row_bias_[rows] + self.column_bias_[columns] + self.intercept_)
 
     def complete(self, row_features: Any = None, column_features: Any = None) -> NDArray[Any]:
         """The whole matrix, also for rows and columns that were never seen.
@@ -208,7 +212,7 @@ class InductiveMatrixCompletion(Estimator):
             return self._scores(np.arange(self._seen.shape[0]))
         left = self._side("row_features", row_features, self.row_factors_, self.row_bias_)
         right = self._side("column_features", column_features, self.column_factors_, self.column_bias_)
-        return np.asarray(left[0] @ right[0].T + left[1][:, None] + right[1] + self.intercept_)
+        return self._on_scale(left[0] @ right[0].T + left[1][:, None] + right[1] + self.intercept_)
 
     def recommend(self, row: Any, k: int = 10, *, exclude_seen: bool = True) -> NDArray[np.intp]:
         """The k columns with the largest predicted values for a row, or for each of several.
@@ -241,6 +245,10 @@ class InductiveMatrixCompletion(Estimator):
                 found[place, : len(best)] = best
         return found[0][found[0] >= 0] if np.ndim(row) == 0 else found
 
+    def _on_scale(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Ratings on a scale stay on it; ``recommend`` ranks by what they were before."""
+        return np.asarray(values if self._scale is None else np.clip(values, *self._scale))
+
     def _scores(self, rows: NDArray[np.intp]) -> NDArray[Any]:
         """Predicted values of all columns for some rows."""
         if self.item_weights_ is None:
@@ -252,21 +260,29 @@ class InductiveMatrixCompletion(Estimator):
         return scores
 
     def _fit_clicks(self, entries: Any) -> None:
-        """A linear model for each column, on the columns with enough clicks."""
+        """A linear model for each column with enough clicks; factors, where these are too many."""
         clicks = self._seen.sum(axis=0)
-        enough = np.flatnonzero(clicks >= min(_LEAST_CLICKS, clicks.max()))
-        self._items = np.sort(enough[np.argsort(-clicks[enough], kind="stable")[:_MOST_ITEMS]])
-        self._popularity = clicks / clicks.max()
-        B = sp.csr_array(self._seen[:, self._items].astype(np.float64))
-        result = self._run(ItemRegression(), open_source(B))
-        self.item_weights_ = result.state.W
+        self._items = np.flatnonzero(clicks >= min(_LEAST_CLICKS, clicks.max()))
         self.row_factors_: Any = None
         self.column_factors_: Any = None
         self.row_bias_: Any = None
         self.column_bias_: Any = None
         self.intercept_ = 0.0
         self._set_core((None, None, None))
-        self.loss_ = 1 - result.state.hits
+        self._widths = None
+        if len(self._items) <= _MOST_ITEMS:
+            self._popularity = clicks / clicks.max()
+            B = sp.csr_array(self._seen[:, self._items].astype(np.float64))
+            result = self._run(ItemRegression(), open_source(B))
+            self.item_weights_ = result.state.W
+            self.loss_ = 1 - result.state.hits
+        else:
+            B, n = self._seen.astype(np.float64), entries.shape[0]
+            both = sp.block_array([[None, B], [B.T, None]], format="csr")
+            result = self._run(ClickFactors(max(self.rank, _LEAST_FACTORS), n), open_source(both))
+            self.row_factors_, self.column_factors_ = np.split(result.state.factors, [n])
+            self.row_bias_, self.column_bias_ = np.zeros(n), np.zeros(entries.shape[1])
+            self.loss_ = float(np.mean((1 - self.predict(entries.row, entries.col)) ** 2))
         self._set_run(result)
         self.guarantee_ = judge(SWEPT, self.loss_)
 
@@ -297,6 +313,9 @@ class InductiveMatrixCompletion(Estimator):
         X = sp.hstack([A[entries.row], B[entries.col]], format="csr", dtype=np.float64)
         result = self._run(SparseMachine(self.rank), open_source(X, entries.data.astype(np.float64)))
         self._machine = state = result.state
+        levels = np.unique(entries.data)
+        if len(levels) <= min(_MOST_LEVELS, entries.nnz // 10):
+            self._scale = (float(levels[0]), float(levels[-1]))
         self.row_factors_, self.row_bias_ = self._sums(A, 0)
         self.column_factors_, self.column_bias_ = self._sums(B, A.shape[1])
         self.intercept_ = state.b * state.spread + state.centre

@@ -36,7 +36,8 @@ from altmin.guarantees.machine_rows import column_units, difference, n_parameter
 from altmin.guarantees.refits import on_halves, sample
 from altmin.guarantees.report import GuaranteeReport
 
-_LEAST_KEPT = 1000  # rows of the fair sample of a stream
+_KEPT_NUMBERS, _KEPT_ROWS = 40_000, (1000, 5000)  # of the fair sample of a stream
+_FIT_AGAIN = 1.25  # times the rows of the last fit of that sample
 _LEAST_CHANGED, _LOST = 30, 1.5  # rows of a chunk, and their loss over their variance, after which all is new
 
 
@@ -204,12 +205,13 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         if self._n_fitted and _worse_than_nothing(self._model, rows):
             self._kept, self._n_fitted = None, 0
         if self._kept is None:
-            size = min(max(6 * n_parameters(d, min(self.rank, d)), _LEAST_KEPT), ROWS)
+            room = np.clip(_KEPT_NUMBERS // d, *_KEPT_ROWS)
+            size = min(max(6 * n_parameters(d, min(self.rank, d)), int(room)), ROWS)
             self._kept = Reservoir.of(rows, self._seed() or 0, size)
         else:
             self._kept = self._kept.more(rows)
         kept = self._kept
-        early = kept.n_seen < (2.0 if kept.complete else 1.25) * self._n_fitted
+        early = kept.n_seen < _FIT_AGAIN * self._n_fitted
         if early or self._asks_for_stream_steps:  # whoever sets the steps of the stream gets those alone
             self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
         else:
@@ -231,8 +233,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         known = getattr(self, "_state", None)
         if known is None:
             return None
-        before = LeastSquares(self.rank) if isinstance(known, LeastSquaresState) else algorithm
-        return before.resume(known)
+        if isinstance(known, LeastSquaresState):
+            return algorithm.after(LeastSquares(self.rank).resume(known), known.n)
+        return algorithm.resume(known)
 
     def _feed(self, source: Source) -> Self:
         """Sparse rows: the posterior of those so far is the prior of the next ones."""
