@@ -123,7 +123,7 @@ def test_what_can_be_seen_at_once():
         (np.full((30, 4), np.nan), "empty"),
         (np.ones((30, 2)), "3 columns"),
         (np.array([["a"] * 4] * 30), "table of numbers"),
-        (np.full((30, 4), np.inf), "infinite"),
+        (np.full((30, 4), np.inf), "infinity"),
     ],
 )
 def test_what_is_no_table_is_refused(table, match):

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FOLDS = 4  # of the columns; rows are halved
+_FOLDS, _NARROW = 4, 64  # parts of the columns (16 of a narrow table); rows are halved
+_ROWS, _COLUMNS = 2000, 400  # a sample of this size shows how many there are
 _EXACT = 1e-9  # of the squared size may be left over in data without noise
 
 
@@ -38,6 +39,16 @@ class Dimensions:
     spread: NDArray[Any]
     chosen: int
 
+    @property
+    def left(self) -> float:
+        """Error of the chosen number."""
+        return float(self.errors[self.chosen])
+
+    @property
+    def saturated(self) -> bool:
+        """Whether more dimensions than could be looked at may be needed."""
+        return self.chosen == len(self.errors) - 1 and self.left > _EXACT
+
 
 def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimensions:
     """Choose the number of dimensions by held-out blocks of cells.
@@ -57,14 +68,16 @@ def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimension
         The curve and the choice.
     """
     rng = np.random.default_rng(seed)
+    table = table[rng.permutation(len(table))[:_ROWS]][:, rng.permutation(table.shape[1])[:_COLUMNS]]
     n, d = table.shape
+    folds = min(4 * _FOLDS if d <= _NARROW else _FOLDS, d)
     half = np.arange(n) % 2 == 0
     half = half[rng.permutation(n)]
-    fold = np.arange(d)[rng.permutation(d)] % min(_FOLDS, d)
-    most = max(0, min(most, n // 2 - 1, d - -(-d // min(_FOLDS, d))))
+    fold = np.arange(d)[rng.permutation(d)] % folds
+    most = max(0, min(most, n // 2 - 1, d - -(-d // folds)))
     left = np.zeros((n, most + 1))
     for rows in (half, ~half):
-        for part in range(min(_FOLDS, d)):
+        for part in range(folds):
             columns = fold == part
             left[rows] += _left(table, rows, columns, most)
     errors = left.sum(axis=0) / max(left[:, 0].sum(), 1e-300)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from altmin.discovery.result import Discovery
+from altmin.discovery.result import LITTLE, Discovery
 from altmin.plots import ComponentsDisplay
 from altmin.report.model_page import components_part
 from altmin.report.page import Raw, drawn, figure_style, folded, join, page, table, tag
@@ -44,12 +44,15 @@ def parts_of(
     found: Discovery, image_shape: tuple[int, int] | None = None, words: Sequence[str] | None = None
 ) -> list[Raw]:
     """The parts of the page: how sure, the factors, what was tried, what to do, the code."""
-    sure = [tag("p", sentence) for sentence in (*found.why[1:], *found.look.notes)]
+    sure = [tag("p", sentence) for sentence in (*found.why[1:], *found.notes, *found.look.notes)]
     parts = [tag("h2", "How sure is that?"), *sure]
     if found.best is not None:
         if hasattr(found.best, "components_"):
             parts += [tag("h2", "The factors"), _factors(found.best, image_shape, words)]
-        parts += [tag("h2", "The report"), Raw(found.guarantee._repr_html_())]
+        if found.terms:
+            parts += [tag("h2", "The law"), _law(found, words)]
+        if found.guarantee is not None:
+            parts += [tag("h2", "The report"), Raw(found.guarantee._repr_html_())]
     parts += [
         tag("h2", "What was tried"),
         tag(
@@ -62,6 +65,17 @@ def parts_of(
     if found.code:
         parts.append(folded("The code that gives this model", tag("pre", found.code)))
     return [join(part) for part in parts]
+
+
+def _law(found: Discovery, words: Sequence[str] | None) -> Raw:
+    """The terms that move the target, with how much."""
+    names = found.names if words is None else words
+    rows = [
+        {"term": term.named(names), "moves the target by, in its spreads": term.weight}
+        for term in found.terms
+        if term.weight >= LITTLE
+    ]
+    return join(tag("p", "The target is the sum of these terms and a constant."), table(rows))
 
 
 def _factors(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:

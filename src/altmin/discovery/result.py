@@ -12,6 +12,7 @@ from altmin.discovery.look import Look
 from altmin.estimators.model_file import save as save_model
 
 CLAIMED = ("recovered", "plausible")
+LITTLE = 0.01  # of the target's spread: terms below it are not shown
 ENOUGH = "Under the assumptions that the report prints, nothing more is needed."
 
 
@@ -69,6 +70,30 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Term:
+    """One term of a law: a column, or the product of two.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        One or two columns.
+    coefficient : float
+        What it is multiplied by.
+    weight : float
+        Spread of the term over that of the target: how much of the target moves with it.
+    """
+
+    columns: tuple[int, ...]
+    coefficient: float
+    weight: float
+
+    def named(self, names: Any = None) -> str:
+        """For example ``0.2 x bp``."""
+        known = [f"column {i}" if names is None else str(names[i]) for i in self.columns]
+        return f"{self.coefficient:.4g} x {' x '.join(known)}"
+
+
+@dataclass(frozen=True)
 class Discovery:
     """What :func:`altmin.discover` found.
 
@@ -90,6 +115,10 @@ class Discovery:
         What could be seen at once.
     code : str
         The lines that fit ``best``.
+    notes : tuple of str
+        What was left out.
+    terms : tuple of Term
+        Of a law: the terms that move the target most, largest first.
     """
 
     kind: str
@@ -100,16 +129,25 @@ class Discovery:
     candidates: tuple[Candidate, ...]
     look: Look
     code: str
+    notes: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
 
     @property
     def guarantee(self) -> Any:
-        """The full report of ``best``, or None."""
-        return None if self.best is None else self.best.guarantee_
+        """The full report of ``best``; None where there is none, as for a linear law."""
+        return getattr(self.best, "guarantee_", None)
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, or None."""
+        return getattr(self.best, "feature_names_in_", None)
 
     def __str__(self) -> str:
         lines = [
             *self.why,
+            *self.notes,
             *self.look.notes,
+            *(f"  {term.named(self.names)}" for term in self.terms if term.weight >= LITTLE),
             "",
             f"{'tried':<46}{'number':>7}{'held-out error':>16}  verdict",
         ]
@@ -130,6 +168,7 @@ class Discovery:
             "n_components": self.n_components,
             "answer": self.answer,
             "why": list(self.why),
+            "terms": [{"columns": list(t.columns), "coefficient": t.coefficient} for t in self.terms],
             "candidates": [row.to_dict() for row in self.candidates],
             "code": self.code,
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
@@ -141,8 +180,9 @@ class Discovery:
         Parameters
         ----------
         path : path-like
-            Of the model file; the JSON has the same name with ``.json``. Without a model it is all.
+            Of the model file; the JSON has the same name with ``.json``, and is all where no model of
+            altmin was fitted.
         """
-        if self.best is not None:
+        if self.guarantee is not None:
             save_model(self.best, path)
         Path(path).with_suffix(".json").write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
