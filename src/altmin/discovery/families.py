@@ -60,8 +60,9 @@ class Family:
 
 
 def _mixtures(seen: Seen) -> Iterator[Any]:
+    """As many features as dimensions, where these are fewer than could be looked at."""
     k = seen.dimensions.chosen
-    if k >= 2 and seen.look.n_rows >= 2 * k:
+    if k >= 2 and seen.look.n_rows >= 2 * k and not seen.dimensions.saturated:
         yield AND(k, random_state=seen.seed)
 
 

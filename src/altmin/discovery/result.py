@@ -90,7 +90,7 @@ class Term:
     def named(self, names: Any = None) -> str:
         """For example ``0.2 x bp``."""
         known = [f"column {i}" if names is None else str(names[i]) for i in self.columns]
-        return f"{self.coefficient:.4g} x {' x '.join(known)}"
+        return f"{self.coefficient:.3g} x {' x '.join(known)}"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,10 @@ from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _MOST = 40  # dimensions that are looked for
+_WORSE, _MUCH = (
+    2.0,
+    0.1,
+)  # what leaves more than so many times what low rank leaves, and so much, is no answer
 _EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
 
 
@@ -143,7 +147,7 @@ class _Search:
         """Try the families in turn until one is found; Ctrl-C ends the search."""
         with heard() as pressed:
             try:
-                self._plain()
+                self._low_rank()
                 for number, family in enumerate(FAMILIES):
                     for proposal in family.proposals(self.seen):
                         self._consider(family, proposal, len(FAMILIES) - number - 1)
@@ -164,19 +168,22 @@ class _Search:
         sentence = next(f.sentence for f in (*FAMILIES, ORTHOGONAL) if f.name == self.best.family)
         return found_in_words(self.best, sentence, ranked, self.seen.look, notes)
 
-    def _plain(self) -> None:
+    def _low_rank(self) -> None:
         """Low rank without structure: what every family has to be compared with."""
         begin = time.process_time()
         k = self.beyond_mean.chosen
         factors, centre, codes = principal_axes(self.seen.rows, k)
         error, spread = relative_error(self.table.held_out, factors, centre, codes, self.seed)
         name = "low rank" if k else "noise"
-        self._keep(Candidate(name, k, error, spread, "", {}, time.process_time() - begin), len(FAMILIES))
+        self.plain = Candidate(name, k, error, spread, "", {}, time.process_time() - begin)
+        self._keep(self.plain, len(FAMILIES))
 
     def _consider(self, family: Family, proposal: Any, ahead: int) -> None:
         """Try on the rows of the search; where that leaves hope, on all rows with the full report."""
         candidate = self._tried(family, proposal)
-        if candidate.model is not None and _leaves_hope(candidate.model.guarantee_):
+        if candidate.error > _WORSE * self.plain.error + _MUCH:
+            candidate = replace(candidate, note="It predicts held-out cells far worse than low rank does.")
+        if candidate.model is not None and not candidate.note and _leaves_hope(candidate.model.guarantee_):
             if family is SPARSE and are_orthogonal(candidate.model.components_):
                 special = next(ORTHOGONAL.proposals(self.seen))
                 self._keep(self._confirmed(self._tried(ORTHOGONAL, special)), ahead)
