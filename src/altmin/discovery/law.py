@@ -146,7 +146,7 @@ def _quadratic_law(
     code = (
         f"import altmin\n\nmodel = altmin.{' '.join(str(model).split())}.fit(X, y)\nmodel.guarantee(X, y)\n"
     )
-    found = {(i,): float(value) for i, value in enumerate(model.coef_)}
+    found: dict[tuple[int, ...], float] = {(i,): float(value) for i, value in enumerate(model.coef_)}
     for i, j in combinations_with_replacement(range(table.rows.shape[1]), 2):
         found[i, j] = float(model.interaction(i, j))
     terms = _terms(table.rows, table.target, found)

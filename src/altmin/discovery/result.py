@@ -55,13 +55,18 @@ class Candidate:
         """Whether its report says that something was found."""
         return self.verdict in CLAIMED and not self.note
 
+    @property
+    def said(self) -> str:
+        """Its verdict in words, also where there is no report."""
+        return self.verdict or ("claims nothing" if self.family in ("low rank", "noise") else "no report")
+
     def to_dict(self) -> dict[str, Any]:
         """A row of the table."""
         return {
             "family": self.family,
             "components": self.n_components,
             "held-out error": self.error,
-            "verdict": self.verdict or "claims nothing",
+            "verdict": self.said,
             "factors recovered": self.factors.get("recovered", 0),
             "factors plausible": self.factors.get("plausible", 0),
             "CPU seconds": self.seconds,
@@ -152,8 +157,7 @@ class Discovery:
             f"{'tried':<46}{'number':>7}{'held-out error':>16}  verdict",
         ]
         for row in self.candidates:
-            name, verdict = row.family[:45], row.verdict or "claims nothing"
-            lines.append(f"{name:<46}{row.n_components:>7}{row.error:>16.3f}  {verdict}")
+            lines.append(f"{row.family[:45]:<46}{row.n_components:>7}{row.error:>16.2%}  {row.said}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -124,7 +124,7 @@ class _Progress:
     def __call__(self, candidate: Candidate, ahead: int) -> None:
         self.done += 1
         left = (time.monotonic() - self.begin) / self.done * ahead
-        told = f"{candidate.family}, {candidate.n_components}: {candidate.verdict or 'claims nothing'}"
+        told = f"{candidate.family}, {candidate.n_components}: {candidate.said}"
         rest = f" (about {left:.0f} s left; Ctrl-C ends the search)" if ahead else ""
         sys.stderr.write(f"{told}{rest}\n")
 
