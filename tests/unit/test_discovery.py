@@ -16,6 +16,7 @@ from altmin.discovery.families import OVERCOMPLETE, Seen
 from altmin.discovery.held_out import gaussian_weights, non_negative_weights, relative_error, sparse_weights
 from altmin.discovery.look import look_at
 from altmin.discovery.screen import can_be_sparse
+from altmin.guarantees.report import GuaranteeReport, check
 
 RNG = np.random.default_rng(0)
 MIXTURE = make_dir(400, 16, 3, concentration=0.3, random_state=2).X
@@ -129,6 +130,24 @@ def test_the_full_report_is_made_only_where_the_first_one_leaves_hope(monkeypatc
     assert asked == []
     assert find(MIXTURE).kind == "mixtures"
     assert asked[0] == 400  # all rows, also those that the search held out
+
+
+@pytest.mark.parametrize(
+    ("verdict", "otherwise", "hope"),
+    [
+        ("unknown", None, True),  # tests are missing at this effort
+        ("unknown", "plausible", True),
+        ("unknown", "unknown", False),  # a test that failed stays failed
+        ("contradicted", None, False),
+        ("plausible", "plausible", True),
+    ],
+)
+def test_hope_ends_where_a_deciding_test_rules_the_claim_out(verdict, otherwise, hope):
+    rows = [check("holds", "a", "", 1.0, at_most=2.0, meaning="", decisive=True)]
+    rows.append(check("shown only", "b", "", 3.0, at_most=2.0, meaning="", otherwise="contradicted"))
+    if otherwise is not None:
+        rows.append(check("fails", "c", "", 3.0, at_most=2.0, meaning="", decisive=True, otherwise=otherwise))
+    assert search._leaves_hope(GuaranteeReport(verdict, tuple(rows))) is hope
 
 
 def test_a_claim_that_a_table_without_structure_gets_too_is_none(monkeypatch):
