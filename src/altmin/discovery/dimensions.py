@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 _FOLDS, _NARROW = 4, 64  # parts of the columns (16 of a narrow table); rows are halved
 _ROWS, _COLUMNS = 2000, 400  # a sample of this size shows how many there are
+_STANDARD_ERRORS = 2  # with one, noise added a dimension now and then
 _EXACT = 1e-9  # of the squared size may be left over in data without noise
 
 
@@ -32,7 +33,7 @@ class Dimensions:
     spread : ndarray of shape (most + 1,)
         Standard error of its difference to the best one.
     chosen : int
-        The fewest dimensions that are as good as the best number within one standard error.
+        The fewest dimensions that are as good as the best number within two standard errors.
     """
 
     errors: NDArray[Any]
@@ -84,7 +85,7 @@ def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimension
     best = int(np.argmin(errors))
     gaps = left - left[:, [best]]
     spread = np.sqrt(n) * gaps.std(axis=0) / max(left[:, 0].sum(), 1e-300)
-    good = (errors - errors[best] <= spread) | (errors <= _EXACT)
+    good = (errors - errors[best] <= _STANDARD_ERRORS * spread) | (errors <= _EXACT)
     return Dimensions(errors, spread, int(np.flatnonzero(good)[0]))
 
 
