@@ -40,14 +40,14 @@ def nothing_in_words(
     else:
         kind = "noise"
         answer = "Nothing but noise was found: no cell can be predicted from the others of its row."
-    unknown = [c for c in ranked if c.verdict == "unknown"]
+    unknown = [c for c in ranked if c.verdict == "unknown" and not c.note]
     if stopped:
         sure = "The search was stopped before it ended, so this may change."
     elif unknown:
         names = ", ".join(f"{c.family} ({c.n_components})" for c in unknown)
         sure = f"Some families could be neither confirmed nor ruled out: {names}."
     elif any(c.verdict for c in ranked):
-        sure = "Every family that was tried is contradicted by the rows."
+        sure = "Every family that was tried is contradicted by the rows, or predicts far worse than low rank."
     else:
         sure = "Every family was ruled out by a first look at the rows."
     surer = "More rows, or less noise, would let the tests of the families see more."
