@@ -15,6 +15,7 @@ from altmin.discovery.dimensions import count_dimensions
 from altmin.discovery.families import OVERCOMPLETE, Seen
 from altmin.discovery.held_out import gaussian_weights, non_negative_weights, relative_error, sparse_weights
 from altmin.discovery.look import look_at
+from altmin.discovery.page import write_page
 from altmin.discovery.screen import can_be_sparse
 from altmin.guarantees.report import GuaranteeReport, check
 
@@ -87,6 +88,21 @@ def test_the_answer_can_be_run_again_saved_and_shown(mixture, tmp_path):
     assert len(mixture.why) == 3
     rows = pd.DataFrame([row.to_dict() for row in mixture.candidates])
     assert set(rows["family"]) >= {"mixtures", "low rank"}
+
+
+def test_factors_can_be_drawn_and_shown_with_their_names(mixture, tmp_path):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    names = [f"<column {i}>" for i in range(16)]
+    display = mixture.plot(feature_names=names)
+    assert len(display.axes_.flat) == 3
+    plt.close(display.figure_)
+    page = write_page(mixture, tmp_path / "page.html", "a table", words=names).read_text(encoding="utf-8")
+    largest = int(np.argmax(mixture.best.components_[0]))
+    assert page.count("Factor ") == 3
+    assert f"&lt;column {largest}&gt;" in page
+    assert "<column" not in page
+    with pytest.raises(ValueError, match="no factors"):
+        find(np.random.default_rng(1).standard_normal((100, 4))).plot()
 
 
 @pytest.mark.parametrize("table", [MIXTURE, LOW_RANK], ids=["mixture", "low rank"])

@@ -160,6 +160,26 @@ class Discovery:
             lines.append(f"{row.family[:45]:<46}{row.n_components:>7}{row.error:>16.2%}  {row.said}")
         return "\n".join(lines)
 
+    def plot(self, **options: Any) -> Any:
+        """Draw the factors.
+
+        Parameters
+        ----------
+        **options : dict
+            ``image_shape``, ``feature_names``, ``ax`` and so on, as for
+            :meth:`altmin.plots.ComponentsDisplay.from_estimator`.
+
+        Returns
+        -------
+        ComponentsDisplay
+            With ``figure_`` and ``axes_``.
+        """
+        from altmin.plots import ComponentsDisplay
+
+        if not hasattr(self.best, "components_"):
+            raise ValueError(f"the answer is {self.kind!r}: there are no factors to draw")
+        return ComponentsDisplay.from_estimator(self.best, **options)
+
     def _repr_html_(self) -> str:
         from altmin.discovery.page import parts_of
 
