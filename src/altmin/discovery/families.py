@@ -152,7 +152,7 @@ def are_orthogonal(components: NDArray[Any]) -> bool:
 def principal_axes(table: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any], Codes]:
     """The plain alternative, low rank without structure: factors, centre, and how weights are inferred."""
     centre = table.mean(axis=0)
-    _, s, Vt = np.linalg.svd(table - centre, full_matrices=False)
-    variances = s**2 / len(table)
-    noise = float(variances[k:].mean()) if k < len(s) else 0.0
+    variances, V = np.linalg.eigh(np.cov(table.T, bias=True))
+    variances, Vt = np.maximum(variances[::-1], 0.0), V[:, ::-1].T
+    noise = float(variances[k:].mean()) if k < len(variances) else 0.0
     return np.sqrt(variances[:k, None]) * Vt[:k], centre, gaussian_weights(noise)

@@ -29,8 +29,10 @@ from altmin.discovery.held_out import relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
+from altmin.discovery.screen import can_be_sparse
 from altmin.discovery.table import Sampled, sample_table
 from altmin.discovery.words import found_in_words, nothing_in_words
+from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.guarantees.contract import allowed
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.rows import quiet_fit
@@ -238,6 +240,8 @@ class _Search:
         root = np.linalg.qr(rows - centre, mode="r") / np.sqrt(len(rows))
         draw = np.random.default_rng([self.seed, 2]).standard_normal((len(rows), len(root)))
         twin = draw @ root + centre
+        if not isinstance(model, AND) and not can_be_sparse(twin, len(model.components_), self.seed):
+            return False  # such a table would not even be searched
         try:
             fitted = quiet_fit(clone(model), twin)
         except ValueError:
