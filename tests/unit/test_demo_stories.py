@@ -12,7 +12,7 @@ from altmin.cli.app import model_names
 from altmin.demo.story import STORIES
 from altmin.demo.tell import CHAPTERS, tell_stories
 
-FAST = ("news", "law", "parity", "half_a_table", "parts_of_digits")
+FAST = ("computed", "news", "law", "parity", "half_a_table", "parts_of_digits")
 for chapter in CHAPTERS:
     import_module(f"altmin.demo.{chapter}")
 NAMES = {story.__name__: story for story in STORIES}

@@ -9,7 +9,6 @@ import numpy as np
 from altmin.cli.fit import read_frame
 from altmin.cli.report import image_shape_of
 from altmin.cli.tables import Wanted, check_target
-from altmin.cli.text_files import FileError
 
 
 def discover_file(
@@ -18,17 +17,12 @@ def discover_file(
     """Discover what a file holds, print the answer, and write the page and the model beside it."""
     from altmin.discovery import discover
     from altmin.discovery.page import write_page
-    from altmin.engine import open_source
     from altmin.report.page import draw_without_a_screen
 
     check_target(out, (".html",))
     shape = image_shape_of(image_shape)
     frame = read_frame(data, wanted)
-    source = open_source(frame.X).require_replayable("discover")
-    table = source.read(0, source.n_rows).X
-    if not np.isfinite(table.data if hasattr(table, "indptr") else table).all():
-        raise FileError(f"{data} has empty cells: --drop the columns that have them, or fill them first")
-    found = discover(table, frame.y, budget=budget, random_state=seed, verbose=not quiet)
+    found = discover(frame.X, frame.y, budget=budget, random_state=seed, verbose=not quiet)
     if found.best is not None and frame.columns is not None:
         found.best.feature_names_in_ = np.array(frame.columns, dtype=object)
     draw_without_a_screen()
@@ -36,5 +30,5 @@ def discover_file(
     found.save(out.with_suffix(".altmin"))
     print(found)
     print(f"page: {out.resolve()}")
-    if found.best is not None:
+    if found.guarantee is not None:
         print(f"model: {out.with_suffix('.altmin')}")

@@ -15,7 +15,7 @@ from altmin.demo.page import write_demo
 from altmin.demo.story import STORIES
 from altmin.report.page import draw_without_a_screen, figure_style, has_matplotlib
 
-CHAPTERS = ("recover", "scrambled", "words", "pictures", "tables", "measured")
+CHAPTERS = ("discovered", "recover", "scrambled", "words", "pictures", "tables", "measured")
 
 
 # The pip packages of modules that stories import, where the names differ.

@@ -16,7 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_FOLDS = 4  # of the columns; rows are halved
+_FOLDS, _NARROW = 4, 64  # parts of the columns (16 of a narrow table); rows are halved
+_ROWS, _COLUMNS = 2000, 400  # a sample of this size shows how many there are
+_STANDARD_ERRORS = 2  # with one, noise added a dimension now and then
+_ROUNDING = 1e-13  # of the largest eigenvalue
 _EXACT = 1e-9  # of the squared size may be left over in data without noise
 
 
@@ -31,12 +34,22 @@ class Dimensions:
     spread : ndarray of shape (most + 1,)
         Standard error of its difference to the best one.
     chosen : int
-        The fewest dimensions that are as good as the best number within one standard error.
+        The fewest dimensions that are as good as the best number within two standard errors.
     """
 
     errors: NDArray[Any]
     spread: NDArray[Any]
     chosen: int
+
+    @property
+    def left(self) -> float:
+        """Error of the chosen number."""
+        return float(self.errors[self.chosen])
+
+    @property
+    def saturated(self) -> bool:
+        """Whether more dimensions than could be looked at may be needed."""
+        return self.chosen == len(self.errors) - 1 and self.left > _EXACT
 
 
 def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimensions:
@@ -57,21 +70,23 @@ def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimension
         The curve and the choice.
     """
     rng = np.random.default_rng(seed)
+    table = table[rng.permutation(len(table))[:_ROWS]][:, rng.permutation(table.shape[1])[:_COLUMNS]]
     n, d = table.shape
+    folds = min(4 * _FOLDS if d <= _NARROW else _FOLDS, d)
     half = np.arange(n) % 2 == 0
     half = half[rng.permutation(n)]
-    fold = np.arange(d)[rng.permutation(d)] % min(_FOLDS, d)
-    most = max(0, min(most, n // 2 - 1, d - -(-d // min(_FOLDS, d))))
+    fold = np.arange(d)[rng.permutation(d)] % folds
+    most = max(0, min(most, n // 2 - 1, d - -(-d // folds)))
     left = np.zeros((n, most + 1))
     for rows in (half, ~half):
-        for part in range(min(_FOLDS, d)):
+        for part in range(folds):
             columns = fold == part
             left[rows] += _left(table, rows, columns, most)
     errors = left.sum(axis=0) / max(left[:, 0].sum(), 1e-300)
     best = int(np.argmin(errors))
     gaps = left - left[:, [best]]
     spread = np.sqrt(n) * gaps.std(axis=0) / max(left[:, 0].sum(), 1e-300)
-    good = (errors - errors[best] <= spread) | (errors <= _EXACT)
+    good = (errors - errors[best] <= _STANDARD_ERRORS * spread) | (errors <= _EXACT)
     return Dimensions(errors, spread, int(np.flatnonzero(good)[0]))
 
 
@@ -79,12 +94,13 @@ def _left(table: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], most: 
     """Squared error of each held-out row in these columns, for 0, 1, ..., most dimensions."""
     A, B = table[np.ix_(rows, columns)], table[np.ix_(rows, ~columns)]
     C, D = table[np.ix_(~rows, columns)], table[np.ix_(~rows, ~columns)]
-    U, s, Vt = np.linalg.svd(D, full_matrices=False)
-    scores, loads = B @ Vt[:most].T, U[:, :most].T @ C
+    squares, V = np.linalg.eigh(D.T @ D)  # a singular value decomposition costs ten times as much
+    squares, V = squares[::-1], V[:, ::-1][:, :most]
+    scores, loads = B @ V, V.T @ (D.T @ C)
     rest = A.copy()
     found = [np.sum(rest**2, axis=1)]
     for k in range(most):
-        if k < len(s) and s[k] > 1e-12 * s[0]:
-            rest -= np.outer(scores[:, k] / s[k], loads[k])
+        if k < len(squares) and squares[k] > _ROUNDING * squares[0]:
+            rest -= np.outer(scores[:, k] / squares[k], loads[k])
         found.append(np.sum(rest**2, axis=1))
     return np.column_stack(found)

@@ -1,8 +1,8 @@
-"""What may be in a table, which estimator finds it, and with how many components."""
+"""What may be in a table, which estimators find it, and with how many components."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +12,29 @@ from numpy.typing import NDArray
 from altmin.discovery.dimensions import Dimensions
 from altmin.discovery.held_out import Codes, gaussian_weights, non_negative_weights, sparse_weights
 from altmin.discovery.look import Look
+from altmin.discovery.screen import can_be_sparse
 from altmin.estimators.dictionary.complete import CompleteDictionaryLearning
+from altmin.estimators.dictionary.orthogonal import OrthogonalDictionaryLearning
 from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.estimators.overcomplete.approximate import ApproximateDictionaryLearning
+from altmin.selection.rows import quiet_fit
 
 _ROWS_FOR_EACH = 8  # rows that a dictionary needs for each atom, at the least
 _BADLY = 0.2  # of the squared size of held-out cells is left over
+_MOST_ATOMS = 60  # more than so many columns are not searched for more atoms than columns
+_NONZEROS = (1, 2, 3, 4)
+_JUMP = 1.5  # the error grows by so much where an atom is missing
+_KNEE = 3.0  # and falls by so much where a row may use as many atoms as it has
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the families may know of a table before they are tried: rows, a look, dimensions, a seed."""
+
+    rows: NDArray[Any]
+    look: Look
+    dimensions: Dimensions
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -30,78 +47,112 @@ class Family:
         Short, as the table of candidates shows it.
     sentence : str
         What it says of the data, with ``{k}`` for the number.
-    make : callable
-        ``make(k, seed)``: the estimator.
-    numbers : callable
-        ``numbers(look, dimensions)``: how many components to try.
+    proposals : callable
+        ``proposals(seen)``: estimators to try, best guess first; none where the table rules it out.
     codes : callable
         ``codes(model, rows)``: how weights are inferred from visible cells.
     """
 
     name: str
     sentence: str
-    make: Callable[[int, int], Any]
-    numbers: Callable[[Look, Dimensions], list[int]]
+    proposals: Callable[[Seen], Iterator[Any]]
     codes: Callable[[Any, NDArray[Any]], Codes]
 
-    def factors(self, model: Any) -> NDArray[Any]:
-        """Its components, one a row."""
-        return np.asarray(model.components_, dtype=np.float64)
+
+def _mixtures(seen: Seen) -> Iterator[Any]:
+    """As many features as dimensions, where these are fewer than could be looked at."""
+    k = seen.dimensions.chosen
+    if k >= 2 and seen.look.n_rows >= 2 * k and not seen.dimensions.saturated:
+        yield AND(k, random_state=seen.seed)
 
 
-def _mixtures(look: Look, dimensions: Dimensions) -> list[int]:
-    k = dimensions.chosen
-    return [k] if k >= 2 and look.n_rows >= 2 * k else []
+def _sparse(seen: Seen) -> Iterator[Any]:
+    """As many atoms as dimensions, or as columns: where dimensions predict badly, or are hardly fewer."""
+    columns, dimensions = seen.look.n_features - seen.look.constant, seen.dimensions
+    wanted = [] if dimensions.saturated else [dimensions.chosen]
+    if dimensions.saturated or dimensions.left > _BADLY or columns <= 2 * dimensions.chosen:
+        wanted.append(columns)
+    for k in dict.fromkeys(wanted):
+        if 2 <= k <= seen.look.n_rows // _ROWS_FOR_EACH and can_be_sparse(seen.rows, k, seen.seed):
+            yield CompleteDictionaryLearning(k, random_state=seen.seed)
 
 
-def _sparse(look: Look, dimensions: Dimensions) -> list[int]:
-    """As many atoms as dimensions; where these predict cells badly, as many as columns."""
-    wanted = {dimensions.chosen}
-    if dimensions.errors[dimensions.chosen] > _BADLY:
-        wanted.add(look.n_features - look.constant)
-    return sorted(n for n in wanted if 2 <= n <= look.n_rows // _ROWS_FOR_EACH)
+def _orthogonal(seen: Seen) -> Iterator[Any]:
+    yield OrthogonalDictionaryLearning(random_state=seen.seed)
 
 
-def _overcomplete(look: Look, dimensions: Dimensions) -> list[int]:
-    if dimensions.errors[dimensions.chosen] <= _BADLY:
-        return []
-    wanted = 2 * look.n_features
-    return [wanted] if 4 <= look.n_features and wanted * _ROWS_FOR_EACH <= look.n_rows else []
+def _overcomplete(seen: Seen) -> Iterator[Any]:
+    """The least number of atoms that leaves about as little as twice as many as there are columns.
+
+    How many atoms a row uses is seen from the error of those twice as many: it falls steeply up to there.
+    """
+    d, n = seen.look.n_features, seen.look.n_rows
+    guessed = seen.dimensions.saturated or seen.dimensions.left > _BADLY
+    if not (guessed and 4 <= d <= _MOST_ATOMS and 2 * d * _ROWS_FOR_EACH <= n):
+        return
+
+    def fit(k: int, nonzeros: int) -> Any:
+        model = ApproximateDictionaryLearning(k, n_nonzero_coefs=nonzeros, random_state=seen.seed)
+        return quiet_fit(model, seen.rows).relative_error_
+
+    left = np.array([1.0] + [fit(2 * d, nonzeros) for nonzeros in _NONZEROS if nonzeros <= max(d // 3, 2)])
+    falls = left[:-1] / np.maximum(left[1:], 1e-12)
+    if falls.max() < _KNEE:
+        return
+    nonzeros = int(np.argmax(falls)) + 1
+    low, high = d, 2 * d  # 'low' atoms leave too much, 'high' don't
+    if fit(low, nonzeros) <= _JUMP * left[nonzeros]:
+        return  # no more atoms than columns are needed
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = fit(middle, nonzeros) <= _JUMP * left[nonzeros]
+        low, high = (low, middle) if enough else (middle, high)
+    yield ApproximateDictionaryLearning(high, n_nonzero_coefs=nonzeros, random_state=seen.seed)
 
 
-def _nonzeros(model: Any, rows: NDArray[Any]) -> int:
+def _as_used(model: Any, rows: NDArray[Any]) -> Codes:
+    """Pursuit with as many nonzeros as the model's own codes have on average."""
     codes = np.asarray(model.transform(rows))
-    return int(np.ceil(np.mean(np.sum(codes != 0, axis=1))))
+    return sparse_weights(int(np.ceil(np.mean(np.sum(codes != 0, axis=1)))))
 
 
 MIXTURES = Family(
     "mixtures",
     "each row is a mixture of {k} features, with weights that are never negative",
-    lambda k, seed: AND(k, random_state=seed),
     _mixtures,
     lambda model, rows: non_negative_weights,
-)
-SPARSE = Family(
-    "sparse combinations",
-    "each row combines a few of {k} atoms, with weights of either sign",
-    lambda k, seed: CompleteDictionaryLearning(k, random_state=seed),
-    _sparse,
-    lambda model, rows: sparse_weights(_nonzeros(model, rows)),
 )
 OVERCOMPLETE = Family(
     "sparse combinations, more atoms than columns",
     "each row combines a few of {k} atoms, more than the table has columns",
-    lambda k, seed: ApproximateDictionaryLearning(k, random_state=seed),
     _overcomplete,
-    lambda model, rows: sparse_weights(_nonzeros(model, rows)),
+    _as_used,
 )
-FAMILIES = (MIXTURES, SPARSE, OVERCOMPLETE)
+SPARSE = Family(
+    "sparse combinations",
+    "each row combines a few of {k} atoms, with weights of either sign",
+    _sparse,
+    _as_used,
+)
+ORTHOGONAL = Family(
+    "sparse combinations, orthogonal atoms",
+    "each row combines a few of {k} atoms that are orthogonal to each other",
+    _orthogonal,
+    _as_used,
+)
+FAMILIES = (MIXTURES, OVERCOMPLETE, SPARSE)
+
+
+def are_orthogonal(components: NDArray[Any]) -> bool:
+    """Whether these are as many orthogonal atoms as there are columns."""
+    k, d = components.shape
+    return k == d and bool(np.abs(components @ components.T - np.eye(k)).max() < 0.05)
 
 
 def principal_axes(table: NDArray[Any], k: int) -> tuple[NDArray[Any], NDArray[Any], Codes]:
     """The plain alternative, low rank without structure: factors, centre, and how weights are inferred."""
     centre = table.mean(axis=0)
-    _, s, Vt = np.linalg.svd(table - centre, full_matrices=False)
-    variances = s**2 / len(table)
-    noise = float(variances[k:].mean()) if k < len(s) else 0.0
+    variances, V = np.linalg.eigh(np.cov(table.T, bias=True))
+    variances, Vt = np.maximum(variances[::-1], 0.0), V[:, ::-1].T
+    noise = float(variances[k:].mean()) if k < len(variances) else 0.0
     return np.sqrt(variances[:k, None]) * Vt[:k], centre, gaussian_weights(noise)

@@ -5,74 +5,79 @@ from __future__ import annotations
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import LinearRegression, RidgeCV
 
-from altmin.discovery.look import look_at
-from altmin.discovery.result import ENOUGH, Candidate, Discovery
+from altmin.discovery.ctrl_c import heard
+from altmin.discovery.look import Look, look_at
+from altmin.discovery.result import ENOUGH, Candidate, Discovery, Term
+from altmin.discovery.table import Sampled
 from altmin.estimators.quadratic.regressor import FactorizationMachineRegressor
 
-_RANKS = (1, 2, 3, 4, 6)
+_RANKS = (1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20)
+_TERMS = 12
+_SIMPLEST = ("no relation", "linear law", "quadratic law")
 _ALPHAS = np.logspace(-4, 4, 9)
 
 
-def discover_law(table: NDArray[Any], y: Any, most: int, seed: int) -> Discovery:
+def discover_law(table: Sampled, seed: int, say: Callable[[Candidate, int], None]) -> Discovery:
     """Compare no relation, a linear law, and quadratic laws of growing rank on held-out rows.
 
     Parameters
     ----------
-    table : ndarray of shape (n_rows, n_features)
-        The columns.
-    y : array-like of shape (n_rows,)
-        The target, numbers.
-    most : int
-        Rows that the search looks at.
+    table : Sampled
+        Columns and target.
     seed : int
         Of samples and fits.
+    say : callable
+        Told of each candidate, and of how many are ahead.
 
     Returns
     -------
     Discovery
         The law, or that there is none.
     """
-    target = np.asarray(y, dtype=np.float64).ravel()
-    if len(target) != len(table) or not np.isfinite(target).all():
-        raise ValueError(
-            f"y has shape {np.shape(y)}: one finite number for each of the {len(table)} rows is needed"
-        )
-    order = np.random.default_rng([seed, 1]).permutation(len(table))
-    held, rows = order[: len(table) // 5], np.sort(order[len(table) // 5 :][:most])
-    candidates = [_constant(target[rows], target[held]), _linear(table, target, rows, held)]
-    for rank in (r for r in _RANKS if r <= table.shape[1]):
-        candidates.append(_quadratic(table, target, rows, held, rank, seed))
-        if len(candidates) > 3 and candidates[-1].error > candidates[-2].error - candidates[-2].spread:
-            break  # a higher rank predicts no better
-    return _answer(candidates, table, target, seed)
+    candidates = [_constant(table), _linear(table)]
+    ranks = [rank for rank in _RANKS if rank <= table.rows.shape[1]]
+    stopped = False
+    with heard():
+        try:
+            for number, rank in enumerate(ranks):
+                candidates.append(_quadratic(table, rank, seed))
+                say(candidates[-1], len(ranks) - number - 1)
+                if (
+                    len(candidates) > 3
+                    and candidates[-1].error > candidates[-2].error - candidates[-2].spread
+                ):
+                    break  # a higher rank predicts no better
+        except KeyboardInterrupt:
+            stopped = True
+    return _answer(candidates, table, seed, stopped)
 
 
-def _constant(seen: NDArray[Any], hidden: NDArray[Any]) -> Candidate:
-    error, spread = _score(hidden, np.full(len(hidden), seen.mean()))
+def _constant(table: Sampled) -> Candidate:
+    error, spread = _score(table.held_target, np.full(len(table.held_target), table.target.mean()))
     return Candidate("no relation", 0, error, spread, "", {}, 0.0)
 
 
-def _linear(table: NDArray[Any], y: NDArray[Any], rows: NDArray[Any], held: NDArray[Any]) -> Candidate:
+def _linear(table: Sampled) -> Candidate:
     begin = time.process_time()
-    model = RidgeCV(_ALPHAS).fit(table[rows], y[rows])
-    error, spread = _score(y[held], model.predict(table[held]))
-    return Candidate("linear law", table.shape[1], error, spread, "", {}, time.process_time() - begin)
+    model = RidgeCV(_ALPHAS).fit(table.rows, table.target)
+    error, spread = _score(table.held_target, model.predict(table.held_out))
+    return Candidate("linear law", table.rows.shape[1], error, spread, "", {}, time.process_time() - begin)
 
 
-def _quadratic(
-    table: NDArray[Any], y: NDArray[Any], rows: NDArray[Any], held: NDArray[Any], rank: int, seed: int
-) -> Candidate:
+def _quadratic(table: Sampled, rank: int, seed: int) -> Candidate:
     begin = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = FactorizationMachineRegressor(rank, random_state=seed).fit(table[rows], y[rows])
-    error, spread = _score(y[held], fitted.predict(table[held]))
+        fitted = FactorizationMachineRegressor(rank, random_state=seed).fit(table.rows, table.target)
+    error, spread = _score(table.held_target, fitted.predict(table.held_out))
     report = fitted.guarantee_
     counts = dict(Counter(factor.verdict for factor in report.factors))
     seconds = time.process_time() - begin
@@ -85,34 +90,85 @@ def _score(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
     return float(left.sum() / size), float(np.sqrt(len(left)) * left.std() / size)
 
 
-def _answer(candidates: list[Candidate], table: NDArray[Any], y: NDArray[Any], seed: int) -> Discovery:
-    ranked = sorted(candidates, key=lambda candidate: candidate.error)
-    best = ranked[0]
-    simpler = [c for c in candidates if c.error <= best.error + best.spread]
-    best = min(
-        simpler,
-        key=lambda c: (("no relation", "linear law", "quadratic law").index(c.family), c.n_components),
-    )
-    look = look_at(table)
-    if best.family != "quadratic law":
-        answer = {
-            "no relation": "The columns don't predict the target: no relation was found.",
-            "linear law": "A linear law of the columns predicts the target as well as any quadratic one.",
-        }[best.family]
-        sure = f"It leaves {best.error:.0%} of the target's variance on held-out rows."
-        return Discovery(best.family, 0, answer, (answer, sure, "More rows would show weaker effects."), None,
-                         tuple(ranked), look, "")  # fmt: skip
-    model = FactorizationMachineRegressor(best.n_components, random_state=seed).fit(table, y)
-    model.guarantee_ = model.guarantee(table, y, effort="full")
-    report = model.guarantee_
+def _answer(candidates: list[Candidate], table: Sampled, seed: int, stopped: bool) -> Discovery:
+    """The simplest law that predicts as well as the best one within a standard error."""
+    ranked = tuple(sorted(candidates, key=lambda candidate: candidate.error))
+    good = [c for c in candidates if c.error <= ranked[0].error + ranked[0].spread]
+    best = min(good, key=lambda c: (_SIMPLEST.index(c.family), c.n_components))
+    look, notes = look_at(table.rows), tuple(table.notes)
+    if stopped:
+        notes = ("The search was stopped before it ended, so this may change.", *notes)
+    if best.family == "quadratic law":
+        return _quadratic_law(best, ranked, table, look, notes, seed)
+    if best.family == "linear law":
+        return _linear_law(best, ranked, table, look, notes)
+    answer = "The columns don't predict the target: no relation was found."
+    sure = f"The best guess leaves {ranked[0].error:.0%} of the target's variance on held-out rows."
+    why = (answer, sure, _MORE)
+    return Discovery(best.family, 0, answer, why, None, ranked, look, "", notes)
+
+
+def _linear_law(
+    best: Candidate, ranked: tuple[Candidate, ...], table: Sampled, look: Look, notes: tuple[str, ...]
+) -> Discovery:
+    """The linear law, fitted to the rows of the search and to those that were held out."""
+    X, y = np.vstack([table.rows, table.held_out]), np.concatenate([table.target, table.held_target])
+    named = hasattr(table.X, "columns")  # a data frame gives its names to the model
+    model = LinearRegression().fit(table.X, table.y) if named else LinearRegression().fit(X, y)
+    answer = f"A linear law of the columns predicts the target, with {best.error:.1%} of its variance left."
+    sure = "On rows that were held out, quadratic laws predict no better."
+    code = "from sklearn.linear_model import LinearRegression\n\nmodel = LinearRegression().fit(X, y)\n"
+    terms = _terms(X, y, {(i,): float(value) for i, value in enumerate(model.coef_)})
+    return Discovery("linear law", X.shape[1], answer, (answer, sure, _MORE), model, ranked, look, code,
+                     notes, terms)  # fmt: skip
+
+
+def _quadratic_law(
+    best: Candidate,
+    ranked: tuple[Candidate, ...],
+    table: Sampled,
+    look: Look,
+    notes: tuple[str, ...],
+    seed: int,
+) -> Discovery:
+    """The quadratic law, fitted to all rows, with its full report."""
+    k = best.n_components
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = FactorizationMachineRegressor(k, random_state=seed).fit(table.X, table.y)
+        report = model.guarantee_ = model.guarantee(table.X, table.y, effort="full")
     answer = (
-        f"A quadratic law with {best.n_components} directions beyond the linear part predicts the target, "
-        f"with {best.error:.1%} of its variance left on held-out rows."
+        f"A quadratic law with {k} direction{'s' if k > 1 else ''} beyond the linear part predicts the "
+        f"target, with {best.error:.1%} of its variance left on held-out rows."
     )
-    sure = f"The report says '{report.verdict}'."
+    sure = _SURE[report.verdict]
     surer = f"To be surer: {report.advice}." if report.advice else ENOUGH
     code = (
         f"import altmin\n\nmodel = altmin.{' '.join(str(model).split())}.fit(X, y)\nmodel.guarantee(X, y)\n"
     )
-    return Discovery("quadratic law", best.n_components, answer, (answer, sure, surer), model, tuple(ranked),
-                     look, code)  # fmt: skip
+    found: dict[tuple[int, ...], float] = {(i,): float(value) for i, value in enumerate(model.coef_)}
+    for i, j in combinations_with_replacement(range(table.rows.shape[1]), 2):
+        found[i, j] = float(model.interaction(i, j))
+    terms = _terms(table.rows, table.target, found)
+    return Discovery(
+        "quadratic law", k, answer, (answer, sure, surer), model, ranked, look, code, notes, terms
+    )
+
+
+def _terms(X: NDArray[Any], y: NDArray[Any], found: dict[tuple[int, ...], float]) -> tuple[Term, ...]:
+    """The terms that move the target most, largest first."""
+    size = max(float(y.std()), 1e-300)
+    terms = [
+        Term(columns, value, abs(value) * float(X[:, columns].prod(axis=1).std()) / size)
+        for columns, value in found.items()
+    ]
+    return tuple(sorted(terms, key=lambda term: -term.weight)[:_TERMS])
+
+
+_MORE = "More rows would show weaker effects."
+_SURE = {
+    "recovered": "The report says 'recovered': these are the coefficients that made the target.",
+    "plausible": "The report says 'plausible': it may be what made the target, but an alternative remains.",
+    "unknown": "The report says 'unknown': it predicts, but whether it made the target can't be seen.",
+    "contradicted": "The report says 'contradicted': it predicts, but it isn't what made the target.",
+}

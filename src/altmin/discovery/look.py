@@ -81,7 +81,7 @@ def look_at(table: NDArray[Any]) -> Look:
         negative=float(np.sum(np.minimum(table, 0) ** 2)) / size if size else 0.0,
         counts=whole,
         zeros=float(np.mean(table == 0)),
-        copies=len(table) - len(np.unique(table, axis=0)),
+        copies=len(table) - len(np.unique(table @ np.sqrt(1.0 + np.arange(table.shape[1])))),
         constant=table.shape[1] - len(varying),
         scales=float(varying.max() / varying.min()) if len(varying) else 1.0,
     )

@@ -12,6 +12,7 @@ from altmin.discovery.look import Look
 from altmin.estimators.model_file import save as save_model
 
 CLAIMED = ("recovered", "plausible")
+LITTLE = 0.01  # of the target's spread: terms below it are not shown
 ENOUGH = "Under the assumptions that the report prints, nothing more is needed."
 
 
@@ -54,18 +55,47 @@ class Candidate:
         """Whether its report says that something was found."""
         return self.verdict in CLAIMED and not self.note
 
+    @property
+    def said(self) -> str:
+        """Its verdict in words, also where there is no report."""
+        return self.verdict or ("claims nothing" if self.family in ("low rank", "noise") else "no report")
+
     def to_dict(self) -> dict[str, Any]:
         """A row of the table."""
         return {
             "family": self.family,
             "components": self.n_components,
             "held-out error": self.error,
-            "verdict": self.verdict or "claims nothing",
+            "verdict": self.said,
             "factors recovered": self.factors.get("recovered", 0),
             "factors plausible": self.factors.get("plausible", 0),
             "CPU seconds": self.seconds,
             "note": self.note,
         }
+
+
+@dataclass(frozen=True)
+class Term:
+    """One term of a law: a column, or the product of two.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        One or two columns.
+    coefficient : float
+        What it is multiplied by.
+    weight : float
+        Spread of the term over that of the target: how much of the target moves with it.
+    """
+
+    columns: tuple[int, ...]
+    coefficient: float
+    weight: float
+
+    def named(self, names: Any = None) -> str:
+        """For example ``0.2 x bp``."""
+        known = [f"column {i}" if names is None else str(names[i]) for i in self.columns]
+        return f"{self.coefficient:.3g} x {' x '.join(known)}"
 
 
 @dataclass(frozen=True)
@@ -90,6 +120,10 @@ class Discovery:
         What could be seen at once.
     code : str
         The lines that fit ``best``.
+    notes : tuple of str
+        What was left out.
+    terms : tuple of Term
+        Of a law: the terms that move the target most, largest first.
     """
 
     kind: str
@@ -100,23 +134,51 @@ class Discovery:
     candidates: tuple[Candidate, ...]
     look: Look
     code: str
+    notes: tuple[str, ...] = ()
+    terms: tuple[Term, ...] = ()
 
     @property
     def guarantee(self) -> Any:
-        """The full report of ``best``, or None."""
-        return None if self.best is None else self.best.guarantee_
+        """The full report of ``best``; None where there is none, as for a linear law."""
+        return getattr(self.best, "guarantee_", None)
+
+    @property
+    def names(self) -> Any:
+        """Names of the columns, or None."""
+        return getattr(self.best, "feature_names_in_", None)
 
     def __str__(self) -> str:
         lines = [
             *self.why,
+            *self.notes,
             *self.look.notes,
+            *(f"  {term.named(self.names)}" for term in self.terms if term.weight >= LITTLE),
             "",
             f"{'tried':<46}{'number':>7}{'held-out error':>16}  verdict",
         ]
         for row in self.candidates:
-            name, verdict = row.family[:45], row.verdict or "claims nothing"
-            lines.append(f"{name:<46}{row.n_components:>7}{row.error:>16.3f}  {verdict}")
+            lines.append(f"{row.family[:45]:<46}{row.n_components:>7}{row.error:>16.2%}  {row.said}")
         return "\n".join(lines)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the factors.
+
+        Parameters
+        ----------
+        **options : dict
+            ``image_shape``, ``feature_names``, ``ax`` and so on, as for
+            :meth:`altmin.plots.ComponentsDisplay.from_estimator`.
+
+        Returns
+        -------
+        ComponentsDisplay
+            With ``figure_`` and ``axes_``.
+        """
+        from altmin.plots import ComponentsDisplay
+
+        if not hasattr(self.best, "components_"):
+            raise ValueError(f"the answer is {self.kind!r}: there are no factors to draw")
+        return ComponentsDisplay.from_estimator(self.best, **options)
 
     def _repr_html_(self) -> str:
         from altmin.discovery.page import parts_of
@@ -130,6 +192,7 @@ class Discovery:
             "n_components": self.n_components,
             "answer": self.answer,
             "why": list(self.why),
+            "terms": [{"columns": list(t.columns), "coefficient": t.coefficient} for t in self.terms],
             "candidates": [row.to_dict() for row in self.candidates],
             "code": self.code,
             "guarantee": None if self.guarantee is None else self.guarantee.to_dict(),
@@ -141,8 +204,9 @@ class Discovery:
         Parameters
         ----------
         path : path-like
-            Of the model file; the JSON has the same name with ``.json``. Without a model it is all.
+            Of the model file; the JSON has the same name with ``.json``, and is all where no model of
+            altmin was fitted.
         """
-        if self.best is not None:
+        if self.guarantee is not None:
             save_model(self.best, path)
         Path(path).with_suffix(".json").write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")

@@ -6,27 +6,43 @@ import sys
 import time
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from altmin.discovery.ctrl_c import heard
 from altmin.discovery.dimensions import count_dimensions
-from altmin.discovery.families import FAMILIES, SPARSE, Family, principal_axes
+from altmin.discovery.families import (
+    FAMILIES,
+    ORTHOGONAL,
+    SPARSE,
+    Family,
+    Seen,
+    are_orthogonal,
+    principal_axes,
+)
 from altmin.discovery.held_out import relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
-from altmin.discovery.result import ENOUGH, Candidate, Discovery
-from altmin.estimators.dictionary.orthogonal import OrthogonalDictionaryLearning
-from altmin.selection.rows import has_holes, quiet_fit
+from altmin.discovery.result import CLAIMED, Candidate, Discovery
+from altmin.discovery.screen import can_be_sparse
+from altmin.discovery.table import Sampled, sample_table
+from altmin.discovery.words import found_in_words, nothing_in_words
+from altmin.estimators.nonnegative.and_nmf import AND
+from altmin.guarantees.contract import allowed
+from altmin.guarantees.report import GuaranteeReport
+from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
-_HELD_OUT = 300  # rows whose cells are predicted
-
 _MOST = 40  # dimensions that are looked for
+_WORSE, _MUCH = (
+    2.0,
+    0.1,
+)  # what leaves more than so many times what low rank leaves, and so much, is no answer
 _EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
 
 
@@ -39,15 +55,15 @@ def discover(
        \text{weights} \ge 0, \quad\text{or few of them nonzero, or neither}
 
     It looks at the table, tries the families that can apply on some of the rows, compares them by how well
-    they predict cells that were held out, holds each against a table without structure that has the same
-    averages and correlations, fits the winner to all rows, and attaches the full guarantee report. A family
-    is claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low rank' or
-    'noise'.
+    they predict cells that were held out, fits what may be the answer to all rows with the full guarantee
+    report, and holds it against a table without structure that has the same averages and correlations. A
+    family is claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low
+    rank' or 'noise'.
 
     Parameters
     ----------
-    X : array-like, sparse or data frame of shape (n_samples, n_features)
-        The table: numbers, no holes.
+    X : array-like, sparse, data frame, memmap, path of a table, list of blocks or Dask array
+        The table: numbers, of shape (n_samples, n_features). Rows with empty cells (NaN) are left out.
     y : array-like of shape (n_samples,), optional
         A target: then the question is which law of the columns gives it.
     budget : {'quick', 'normal', 'thorough'}, default='normal'
@@ -55,7 +71,8 @@ def discover(
     random_state : int, RandomState or None
         Seed of samples, splits and fits.
     verbose : int, default=0
-        1 prints each candidate as it ends. Ctrl-C ends the search and reports on what is there.
+        1 prints each candidate as it ends, and about how long the rest will take. Ctrl-C ends the search,
+        and the answer is made of what is there.
 
     Returns
     -------
@@ -67,8 +84,9 @@ def discover(
     **Guarantee.** That of the model's own report, for which the search changes nothing: it was made with the
     full effort on all rows.
 
-    **Cost.** One fit for each candidate on the rows of the budget, one on a table without structure for each
-    that is claimed, and the winner's fit with its full report.
+    **Cost.** One fit for each candidate on the rows of the budget; for those whose first report leaves hope
+    the fit to all rows with its full report, and one more to a table without structure. Families that a
+    quick look rules out are not fitted.
 
     References
     ----------
@@ -85,218 +103,178 @@ def discover(
     """
     if budget not in ROWS:
         raise ValueError(f"budget={budget!r}: 'quick', 'normal' or 'thorough' is needed")
-    table = _table(X)
     seed = int(check_random_state(random_state).randint(1 << 31))
+    table = sample_table(X, y, ROWS[budget], seed)
+    say = _Progress() if verbose else _say_nothing
     if y is not None:
-        return discover_law(table, y, ROWS[budget], seed)
-    search = _Search(table, seed, ROWS[budget], verbose)
+        return discover_law(table, seed, say)
+    search = _Search(table, seed, say)
     search.run()
     return search.result()
+
+
+def _say_nothing(candidate: Candidate, ahead: int) -> None:
+    """Without a word."""
+
+
+class _Progress:
+    """A line on standard error for each candidate, with the time that those ahead may take."""
+
+    def __init__(self) -> None:
+        self.begin, self.done = time.monotonic(), 0
+
+    def __call__(self, candidate: Candidate, ahead: int) -> None:
+        self.done += 1
+        left = (time.monotonic() - self.begin) / self.done * ahead
+        told = f"{candidate.family}, {candidate.n_components}: {candidate.said}"
+        rest = f" (about {left:.0f} s left; Ctrl-C ends the search)" if ahead else ""
+        sys.stderr.write(f"{told}{rest}\n")
 
 
 class _Search:
     """The candidates of one table; each is tried once."""
 
-    def __init__(self, table: NDArray[Any], seed: int, most: int, verbose: int) -> None:
-        self.all, self.seed, self.verbose = table, seed, verbose
-        order = np.random.default_rng([seed, 1]).permutation(len(table))
-        held = min(_HELD_OUT, len(table) // 5)
-        self.held_out, self.rows = table[order[:held]], table[np.sort(order[held:][:most])]
-        self.look = look_at(self.rows)
+    def __init__(self, table: Sampled, seed: int, say: Callable[[Candidate, int], None]) -> None:
+        self.table, self.seed, self.say = table, seed, say
+        rows, look = table.rows, look_at(table.rows)
         # counts of large columns are noisier: divided by the root of their mean, all columns are alike
-        unit = np.sqrt(np.maximum(self.rows.mean(axis=0), 1e-12)) if self.look.counts else 1.0
-        self.dimensions = count_dimensions(self.rows / unit, _MOST, seed)
-        self.beyond_mean = count_dimensions((self.rows - self.rows.mean(axis=0)) / unit, _MOST, seed)
+        unit = np.sqrt(np.maximum(rows.mean(axis=0), 1e-12)) if look.counts else 1.0
+        self.seen = Seen(rows, look, count_dimensions(rows / unit, _MOST, seed), seed)
+        self.beyond_mean = count_dimensions((rows - rows.mean(axis=0)) / unit, _MOST, seed)
         self.candidates: list[Candidate] = []
+        self.best: Candidate | None = None
         self.stopped = False
 
     def run(self) -> None:
-        """Try the families in turn; Ctrl-C ends the search."""
-        self._plain()
-        try:
-            for family in FAMILIES:
-                for k in family.numbers(self.look, self.dimensions):
-                    best = self._best()
-                    if best is None or best.verdict != "recovered":  # what is recovered needs no rival
-                        self._keep(self._try(family, k))
-            best = self._best()
-            if best is not None and best.family == SPARSE.name and _orthogonal(best.model.components_):
-                self._keep(self._try(ORTHOGONAL, best.n_components))
-        except KeyboardInterrupt:
-            self.stopped = True
+        """Try the families in turn until one is found; Ctrl-C ends the search."""
+        with heard() as pressed:
+            try:
+                self._low_rank()
+                for number, family in enumerate(FAMILIES):
+                    for proposal in family.proposals(self.seen):
+                        self._consider(family, proposal, len(FAMILIES) - number - 1)
+                        if self.best is not None:  # a rival would have to be another set of the same factors
+                            return
+                        if pressed():
+                            raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                self.stopped = True
 
     def result(self) -> Discovery:
-        """The answer, with the winner fitted to all rows and judged with full effort."""
-        ranked = sorted(self.candidates, key=_rank)
-        best = self._best()
-        while best is not None:
-            model = self._fit_all(best)
-            if model.guarantee_.verdict in ("recovered", "plausible"):
-                return self._found(best, model, ranked)
-            ranked = [replace(c, note="not confirmed on all rows") if c is best else c for c in ranked]
-            best = next((c for c in ranked if c.claimed), None)
-        return self._nothing(ranked)
+        """The answer."""
+        ranked = tuple(sorted(self.candidates, key=_rank))
+        notes = tuple(self.table.notes)
+        if self.best is None:
+            k = self.beyond_mean.chosen
+            return nothing_in_words(k, ranked, self.seen.look, self.stopped, notes)
+        sentence = next(f.sentence for f in (*FAMILIES, ORTHOGONAL) if f.name == self.best.family)
+        return found_in_words(self.best, sentence, ranked, self.seen.look, notes)
 
-    def _plain(self) -> None:
+    def _low_rank(self) -> None:
         """Low rank without structure: what every family has to be compared with."""
         begin = time.process_time()
         k = self.beyond_mean.chosen
-        factors, centre, codes = principal_axes(self.rows, k)
-        error, spread = relative_error(self.held_out, factors, centre, codes, self.seed)
+        factors, centre, codes = principal_axes(self.seen.rows, k)
+        error, spread = relative_error(self.table.held_out, factors, centre, codes, self.seed)
         name = "low rank" if k else "noise"
-        self._keep(Candidate(name, k, error, spread, "", {}, time.process_time() - begin))
+        self.plain = Candidate(name, k, error, spread, "", {}, time.process_time() - begin)
+        self._keep(self.plain, len(FAMILIES))
 
-    def _try(self, family: Family, k: int) -> Candidate:
+    def _consider(self, family: Family, proposal: Any, ahead: int) -> None:
+        """Try on the rows of the search; where that leaves hope, on all rows with the full report."""
+        candidate = self._tried(family, proposal)
+        if candidate.error > _WORSE * self.plain.error + _MUCH:
+            candidate = replace(candidate, note="It predicts held-out cells far worse than low rank does.")
+        if candidate.model is not None and not candidate.note and _leaves_hope(candidate.model.guarantee_):
+            if family is SPARSE and are_orthogonal(candidate.model.components_):
+                special = next(ORTHOGONAL.proposals(self.seen))
+                self._keep(self._confirmed(self._tried(ORTHOGONAL, special)), ahead)
+            if self.best is None:
+                candidate = self._confirmed(candidate)
+        self._keep(candidate, ahead)
+
+    def _tried(self, family: Family, proposal: Any) -> Candidate:
+        """The candidate, with the first report and its error on held-out cells."""
         begin = time.process_time()
+        k = getattr(proposal, "n_components", None) or self.seen.look.n_features
         blank = Candidate(family.name, k, np.nan, np.nan, "unknown", {}, 0.0)
         try:
-            model = quiet_fit(family.make(k, self.seed), self.rows)
-            report = model.guarantee_
-            if report.verdict != "contradicted":
-                report = _full(model, self.rows)
+            model = quiet_fit(proposal, self.seen.rows)
         except ValueError as refusal:
             return replace(blank, note=f"refused: {refusal}", seconds=time.process_time() - begin)
         centre = getattr(model, "intercept_", None)
-        centre = np.zeros(self.rows.shape[1]) if centre is None else np.asarray(centre)
-        codes = family.codes(model, self.held_out)
-        error, spread = relative_error(self.held_out, family.factors(model), centre, codes, self.seed)
-        note = ""
-        if report.verdict in ("recovered", "plausible") and self._twin_is_claimed(family, k):
-            note = _EXPLAINED
-        counts = dict(Counter(factor.verdict for factor in report.factors))
-        seconds = time.process_time() - begin
-        return Candidate(family.name, k, error, spread, report.verdict, counts, seconds, note, model)
-
-    def _twin_is_claimed(self, family: Family, k: int) -> bool:
-        """Whether Gaussian rows with the same mean and covariance would be claimed as well."""
-        centre = self.rows.mean(axis=0)
-        root = np.linalg.qr(self.rows - centre, mode="r") / np.sqrt(len(self.rows))
-        twin = (
-            np.random.default_rng([self.seed, 2]).standard_normal((len(self.rows), len(root))) @ root + centre
+        centre = np.zeros(self.seen.look.n_features) if centre is None else np.asarray(centre)
+        held_out = self.table.held_out
+        codes = family.codes(model, held_out)
+        factors = np.asarray(model.components_, dtype=np.float64)
+        error, spread = relative_error(held_out, factors, centre, codes, self.seed)
+        return replace(
+            blank,
+            error=error,
+            spread=spread,
+            **_verdict(model.guarantee_),
+            seconds=time.process_time() - begin,
+            model=model,
         )
+
+    def _confirmed(self, candidate: Candidate) -> Candidate:
+        """The candidate as fitted to all rows, with the full report; the best one where that claims it."""
+        begin = time.process_time()
         try:
-            model = quiet_fit(family.make(k, self.seed), twin)
+            model = _judged(quiet_fit(clone(candidate.model), self.table.X), self.table.X)
+        except ValueError as refusal:
+            return replace(candidate, note=f"refused: {refusal}")
+        note = ""
+        if model.guarantee_.verdict in CLAIMED and self._twin_is_claimed(candidate.model):
+            note = _EXPLAINED
+        seconds = candidate.seconds + time.process_time() - begin
+        found = replace(candidate, **_verdict(model.guarantee_), seconds=seconds, note=note, model=model)
+        if found.claimed:
+            self.best = found
+        return found
+
+    def _twin_is_claimed(self, model: Any) -> bool:
+        """Whether Gaussian rows with the same mean and covariance would be claimed as well."""
+        rows = self.seen.rows
+        centre = rows.mean(axis=0)
+        root = np.linalg.qr(rows - centre, mode="r") / np.sqrt(len(rows))
+        draw = np.random.default_rng([self.seed, 2]).standard_normal((len(rows), len(root)))
+        twin = draw @ root + centre
+        if not isinstance(model, AND) and not can_be_sparse(twin, len(model.components_), self.seed):
+            return False  # such a table would not even be searched
+        try:
+            fitted = quiet_fit(clone(model), twin)
         except ValueError:
             return False
-        if model.guarantee_.verdict == "unknown":
-            return _full(model, twin).verdict in ("recovered", "plausible")
-        return model.guarantee_.verdict in ("recovered", "plausible")
+        return _leaves_hope(fitted.guarantee_) and _judged(fitted, twin).guarantee_.verdict in CLAIMED
 
-    def _keep(self, candidate: Candidate) -> None:
+    def _keep(self, candidate: Candidate, ahead: int) -> None:
         self.candidates.append(candidate)
-        if self.verbose:
-            verdict = candidate.verdict or "claims nothing"
-            sys.stderr.write(f"{candidate.family}, {candidate.n_components}: {verdict}\n")
-
-    def _best(self) -> Candidate | None:
-        claimed = [candidate for candidate in self.candidates if candidate.claimed]
-        return min(claimed, key=_rank) if claimed else None
-
-    def _fit_all(self, best: Candidate) -> Any:
-        """The winner on all rows (those of the search, where these are all), with its full report."""
-        family = next(f for f in (*FAMILIES, ORTHOGONAL) if f.name == best.family)
-        model = quiet_fit(family.make(best.n_components, self.seed), self.all)
-        _full(model, self.all)
-        return model
-
-    def _found(self, best: Candidate, model: Any, ranked: list[Candidate]) -> Discovery:
-        family = next(f for f in (*FAMILIES, ORTHOGONAL) if f.name == best.family)
-        report = model.guarantee_
-        what = family.sentence.format(k=best.n_components)
-        rivals = [c for c in ranked if c.claimed and c.family != best.family and c.verdict == best.verdict]
-        answer = f"In this table {what}."
-        sure = {
-            "recovered": f"The report says 'recovered': {report.claim}",
-            "plausible": "The report says 'plausible': the factors fit, but another explanation remains.",
-        }[report.verdict]
-        if rivals:
-            names = " and ".join(dict.fromkeys(c.family for c in rivals))
-            sure += f" {names.capitalize()} can't be told apart from it here."
-        surer = f"To be surer: {report.advice}." if report.advice else ENOUGH
-        return Discovery(
-            best.family,
-            best.n_components,
-            answer,
-            (answer, sure, surer),
-            model,
-            tuple(ranked),
-            self.look,
-            _code(model),
-        )
-
-    def _nothing(self, ranked: list[Candidate]) -> Discovery:
-        k = self.beyond_mean.chosen
-        if k:
-            kind = "low rank"
-            answer = (
-                f"No structure beyond low rank was found: {k} dimensions predict held-out cells, but neither "
-                "non-negative mixtures nor sparse combinations explain them."
-            )
-        else:
-            kind = "noise"
-            answer = "Nothing but noise was found: no cell can be predicted from the others of its row."
-        unknown = [c for c in ranked if c.verdict == "unknown"]
-        sure = (
-            "Some families could not be judged: "
-            + ", ".join(f"{c.family} ({c.n_components})" for c in unknown)
-            if unknown
-            else "Every family that was tried is contradicted by the rows"
-        )
-        surer = "More rows, or less noise, would let the tests of the families see more."
-        code = f"sklearn.decomposition.PCA({k}).fit(X)" if k else ""
-        return Discovery(kind, k, answer, (answer, f"{sure}.", surer), None, tuple(ranked), self.look, code)
+        self.say(candidate, 0 if self.best is not None else ahead)
 
 
-ORTHOGONAL = replace(
-    SPARSE,
-    name="sparse combinations, orthogonal atoms",
-    sentence="each row combines a few of {k} atoms that are orthogonal to each other",
-    make=lambda k, seed: OrthogonalDictionaryLearning(random_state=seed),
-)
+def _leaves_hope(report: GuaranteeReport) -> bool:
+    """Whether the full report may claim what the cheap one saw: none of its tests rules that out already."""
+    lost = [row for row in report.decisive if row.status == "violated" and allowed(row) not in CLAIMED]
+    return report.verdict in CLAIMED or not (lost or report.verdict == "contradicted")
 
 
-def _table(X: Any) -> NDArray[Any]:
-    """A dense table of floats; what can't be one is refused with a sentence."""
-    if sp.issparse(X):
-        X = X.toarray()
-    table = np.asarray(X)
-    if table.ndim != 2 or table.dtype.kind not in "fiub":
-        raise ValueError(
-            f"X has shape {table.shape} and dtype {table.dtype}: a table of numbers is needed (the command "
-            "`altmin discover` sets ids and text columns aside)"
-        )
-    table = table.astype(np.float64)
-    if has_holes(table):
-        raise ValueError("X: some cells are empty (NaN); drop those rows or columns, or fill them first")
-    if not np.isfinite(table).all():
-        raise ValueError("X: some cells are infinite")
-    if len(table) < 20 or table.shape[1] < 3:
-        raise ValueError(
-            f"X has shape {table.shape}: at least 20 rows and 3 columns are needed to tell anything"
-        )
-    return table
-
-
-def _full(model: Any, rows: NDArray[Any]) -> Any:
+def _judged(model: Any, X: Any) -> Any:
+    """The model with its full report."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        report = model.guarantee(rows, effort="full")
-    model.guarantee_ = report
-    return report
+        model.guarantee_ = model.guarantee(X, effort="full")
+    return model
 
 
-def _orthogonal(components: NDArray[Any]) -> bool:
-    k, d = components.shape
-    return k == d and bool(np.abs(components @ components.T - np.eye(k)).max() < 0.05)
+def _verdict(report: GuaranteeReport) -> dict[str, Any]:
+    return {
+        "verdict": report.verdict,
+        "factors": dict(Counter(factor.verdict for factor in report.factors)),
+    }
 
 
 def _rank(candidate: Candidate) -> tuple[Any, ...]:
-    """Claimed before not; the better verdict; orthogonal before general atoms; the smaller held-out error."""
+    """Claimed before not; the better verdict; the smaller held-out error."""
     order = ("recovered", "plausible", "unknown", "contradicted", "")
-    special = candidate.family != ORTHOGONAL.name
-    return (not candidate.claimed, order.index(candidate.verdict), special, candidate.error)
-
-
-def _code(model: Any) -> str:
-    changed = " ".join(str(model).split())
-    return f"import altmin\n\nmodel = altmin.{changed}.fit(X)\nmodel.guarantee(X)\n"
+    return (not candidate.claimed, order.index(candidate.verdict), candidate.error)

@@ -1,0 +1,166 @@
+"""Tables without structure that :func:`altmin.discover` could claim.
+
+Kinds in TUNING were looked at while its rules were chosen, those in JUDGED were not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_s_curve,
+    make_swiss_roll,
+)
+
+Rng = np.random.Generator
+
+
+def _size(rng: Rng) -> tuple[int, int]:
+    return int(rng.integers(400, 2000)), int(rng.integers(5, 25))
+
+
+def _correlated(rng: Rng) -> NDArray[Any]:
+    n, d = _size(rng)
+    return rng.standard_normal((n, d)) @ rng.standard_normal((d, d)) + rng.standard_normal(d)
+
+
+def _low_rank(rng: Rng) -> NDArray[Any]:
+    n, d = _size(rng)
+    k = max(2, d // 3)
+    return rng.standard_normal((n, k)) @ rng.standard_normal((k, d)) + 0.2 * rng.standard_normal((n, d))
+
+
+def _elliptical(rng: Rng) -> NDArray[Any]:
+    """Each row of a Gaussian table times a size of its own."""
+    table = _correlated(rng)
+    return np.asarray(table * np.sqrt(1 / rng.gamma(2.5, 1 / 2.5, (len(table), 1))))
+
+
+def _clusters(rng: Rng) -> NDArray[Any]:
+    n, d = _size(rng)
+    return rng.standard_normal((5, d))[rng.integers(0, 5, n)] * 2 + rng.standard_normal((n, d))
+
+
+def _manifold(rng: Rng) -> NDArray[Any]:
+    X, _ = make_swiss_roll(int(rng.integers(500, 1500)), noise=0.05, random_state=int(rng.integers(1 << 31)))
+    return np.asarray(X @ rng.standard_normal((3, 10)))
+
+
+def _walk(rng: Rng) -> NDArray[Any]:
+    return np.asarray(np.cumsum(rng.standard_normal(_size(rng)), axis=1))
+
+
+def _shuffled(rng: Rng) -> NDArray[Any]:
+    load = (load_iris, load_wine, load_breast_cancer)[int(rng.integers(3))]
+    return np.column_stack([rng.permutation(column) for column in load().data.T])
+
+
+TUNING: dict[str, Callable[[Rng], NDArray[Any]]] = {
+    "white noise": lambda rng: rng.standard_normal(_size(rng)),
+    "correlated Gaussian": _correlated,
+    "low rank": _low_rank,
+    "elliptical": _elliptical,
+    "clusters": _clusters,
+    "manifold": _manifold,
+    "random walk": _walk,
+    "shuffled columns of real tables": _shuffled,
+}
+
+
+def _copula(rng: Rng) -> NDArray[Any]:
+    """Correlated ranks with skewed columns."""
+    table = _correlated(rng)
+    ranks = table.argsort(axis=0).argsort(axis=0) + 0.5
+    return np.asarray(-np.log1p(-ranks / len(table)))
+
+
+def _t_columns(rng: Rng) -> NDArray[Any]:
+    """Heavy tails in all rows at once: a multivariate t of three degrees of freedom."""
+    table = _correlated(rng)
+    return np.asarray(table / np.sqrt(rng.chisquare(3, (len(table), 1)) / 3))
+
+
+def _gaussian_mixture(rng: Rng) -> NDArray[Any]:
+    """Three overlapping groups, each with a covariance of its own."""
+    n, d = _size(rng)
+    roots = rng.standard_normal((3, d, d)) / np.sqrt(d)
+    group = rng.integers(0, 3, n)
+    centres = 1.5 * rng.standard_normal((3, d))
+    return np.einsum("nd,nde->ne", rng.standard_normal((n, d)), roots[group]) + centres[group]
+
+
+def _autoregressive(rng: Rng) -> NDArray[Any]:
+    """Windows of one series."""
+    n, d = _size(rng)
+    series = np.zeros(n + d)
+    for t in range(1, n + d):
+        series[t] = 0.9 * series[t - 1] + rng.standard_normal()
+    return np.lib.stride_tricks.sliding_window_view(series, d)[:n].copy()
+
+
+def _s_curve(rng: Rng) -> NDArray[Any]:
+    X, _ = make_s_curve(int(rng.integers(500, 1500)), noise=0.02, random_state=int(rng.integers(1 << 31)))
+    return np.asarray(X @ rng.standard_normal((3, 8)) + rng.standard_normal(8))
+
+
+def _survey(rng: Rng) -> NDArray[Any]:
+    """Answers from 1 to 5 that share two attitudes."""
+    n, d = _size(rng)
+    feeling = rng.standard_normal((n, 2)) @ rng.standard_normal((2, d)) + rng.standard_normal((n, d))
+    return np.clip(np.round(feeling / 1.2 + 3), 1, 5)
+
+
+def _one_hot(rng: Rng) -> NDArray[Any]:
+    """Independent categories as columns of 0 and 1."""
+    n = int(rng.integers(400, 2000))
+    blocks = [np.eye(levels)[rng.integers(0, levels, n)] for levels in rng.integers(2, 6, 4)]
+    return np.hstack(blocks)
+
+
+def _rounded(rng: Rng) -> NDArray[Any]:
+    """Whole numbers from rounding, none negative."""
+    return np.maximum(np.round(3 * _correlated(rng) + 20), 0)
+
+
+def _lognormal(rng: Rng) -> NDArray[Any]:
+    table = _correlated(rng)
+    return np.asarray(np.exp(0.7 * table / table.std(axis=0)))
+
+
+def _shuffled_others(rng: Rng) -> NDArray[Any]:
+    load = (load_diabetes, load_digits)[int(rng.integers(2))]
+    table = load().data
+    table = table[:, table.std(axis=0) > 0]
+    table = table[:, rng.permutation(table.shape[1])[:25]]
+    return np.column_stack([rng.permutation(column) for column in table.T])
+
+
+JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
+    "copula with skewed columns": _copula,
+    "t, three degrees of freedom": _t_columns,
+    "mixture of Gaussians": _gaussian_mixture,
+    "windows of a series": _autoregressive,
+    "S curve": _s_curve,
+    "survey": _survey,
+    "categories": _one_hot,
+    "rounded": _rounded,
+    "lognormal": _lognormal,
+    "shuffled columns of other real tables": _shuffled_others,
+}
+
+
+def plain(
+    kinds: dict[str, Callable[[Rng], NDArray[Any]]], per_kind: int, seed: int
+) -> Iterator[tuple[str, NDArray[Any]]]:
+    """So many tables of each kind, one of each in turn."""
+    for trial in range(per_kind):
+        for number, (kind, make) in enumerate(kinds.items()):
+            yield kind, make(np.random.default_rng([seed, 100 + number, trial]))

@@ -1,0 +1,61 @@
+"""The answer of a search in three sentences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from altmin.discovery.look import Look
+from altmin.discovery.result import ENOUGH, Candidate, Discovery
+
+_PLAUSIBLE = "The report says 'plausible': the factors fit, but another explanation remains."
+
+
+def found_in_words(
+    best: Candidate, sentence: str, ranked: tuple[Candidate, ...], look: Look, notes: tuple[str, ...]
+) -> Discovery:
+    """A family was found: what it is, how sure that is, and what would make it surer."""
+    model, k = best.model, len(best.model.components_)
+    report = model.guarantee_
+    answer = f"In this table {sentence.format(k=k)}."
+    sure = _PLAUSIBLE if report.verdict == "plausible" else f"The report says 'recovered': {report.claim}"
+    rivals = [c for c in ranked if c is not best and c.claimed and c.family != best.family]
+    if rivals:
+        names = " and ".join(dict.fromkeys(c.family for c in rivals))
+        sure += f" {names.capitalize()} can't be told apart from it here."
+    surer = f"To be surer: {report.advice}." if report.advice else ENOUGH
+    why = (answer, sure, surer)
+    return Discovery(best.family, k, answer, why, model, ranked, look, code_of(model), notes)
+
+
+def nothing_in_words(
+    k: int, ranked: tuple[Candidate, ...], look: Look, stopped: bool, notes: tuple[str, ...]
+) -> Discovery:
+    """No family was found: low rank, or noise."""
+    if k:
+        kind = "low rank"
+        answer = (
+            f"No structure beyond low rank was found: {k} dimensions predict held-out cells, but no family "
+            "of factors that was tried is confirmed by the rows."
+        )
+    else:
+        kind = "noise"
+        answer = "Nothing but noise was found: no cell can be predicted from the others of its row."
+    unknown = [c for c in ranked if c.verdict == "unknown" and not c.note]
+    if stopped:
+        sure = "The search was stopped before it ended, so this may change."
+    elif unknown:
+        names = ", ".join(f"{c.family} ({c.n_components})" for c in unknown)
+        sure = f"Some families could be neither confirmed nor ruled out: {names}."
+    elif any(c.verdict for c in ranked):
+        sure = "Every family that was tried is contradicted by the rows, or predicts far worse than low rank."
+    else:
+        sure = "Every family was ruled out by a first look at the rows."
+    surer = "More rows, or less noise, would let the tests of the families see more."
+    code = f"from sklearn.decomposition import PCA\n\nmodel = PCA({k}).fit(X)\n" if k else ""
+    return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes)
+
+
+def code_of(model: Any, data: str = "X") -> str:
+    """The lines that give this model again."""
+    changed = " ".join(str(model).split())
+    return f"import altmin\n\nmodel = altmin.{changed}.fit({data})\nmodel.guarantee({data})\n"
