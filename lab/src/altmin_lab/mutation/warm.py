@@ -7,6 +7,7 @@ each fork meets the bug in a fresh altmin. One line of JSON asks, one answers.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -16,16 +17,10 @@ import signal
 import sys
 import tempfile
 import time
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-PLUGINS = (
-    "_pytest.doctest",
-    "pytest_timeout",
-    "hypothesis",
-    "xdist.plugin",
-    "sklearn.utils.estimator_checks",
-)
 WALL = 10.0  # seconds by the clock for each second of the processor: the machine may be busy
 
 
@@ -63,9 +58,12 @@ def warm_up(scratch: Path) -> None:
     names = scratch / "modules.json"
     os.waitpid(in_child(lambda: needed(names)), 0)
     found = json.loads(names.read_text()) if names.exists() else []
-    for name in ("pytest", *PLUGINS, *found):
+    plugins = [point.module for point in entry_points(group="pytest11")]
+    for name in ("pytest", "_pytest.doctest", "hypothesis", *plugins, *found):
         with contextlib.suppress(BaseException):
             importlib.import_module(name)
+    gc.collect()
+    gc.freeze()  # forks needn't look through it
 
 
 def run_pytest(asked: dict[str, Any], said: Path) -> int:
@@ -81,7 +79,8 @@ def run_pytest(asked: dict[str, Any], said: Path) -> int:
     with said.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
-    return int(pytest.main(["-q", "-x", "--no-header", "--tb=line", *asked["tests"]]))
+    quiet = ["-q", "-x", "--no-header", "--tb=line", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    return int(pytest.main([*quiet, *asked["tests"]]))
 
 
 def answer(asked: dict[str, Any], said: Path) -> dict[str, Any]:
