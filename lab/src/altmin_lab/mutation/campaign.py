@@ -10,12 +10,13 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
 from altmin_lab.mutation.operators import Mutant, draw
-from altmin_lab.mutation.reach import FOLDER, PART, Reach
+from altmin_lab.mutation.reach import FOLDER, PART, SINCE, Reach
 
 # A copy needs what tests read: the sources, the tests, and the files that tests of pages and packages open.
 LEFT_OUT = (
@@ -64,7 +65,7 @@ def survey(root: Path, folder: Path, only: Sequence[str] = ()) -> int:
         Pytest's exit code.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    part = f"since-{len(list(folder.glob('*.json')))}"
+    part = f"{SINCE}-{len(list(folder.glob('*.json')))}"
     if not only:
         for old in folder.glob("*.json"):
             old.unlink()
@@ -148,6 +149,8 @@ class Warm:
     def __init__(self, root: Path, to: Path) -> None:
         shutil.copytree(root, to, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
         self.copy = to
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
         path = os.pathsep.join([str(to / "src"), str(to / "lab" / "src")])
         self.server = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("warm.py")), str(to)],
@@ -162,44 +165,68 @@ class Warm:
         self.server.wait()
 
     def __call__(self, mutant: Mutant, tests: list[str], expected: float) -> Trial:
-        """Plant, test, and take the bug out again, as if it had never been there."""
-        if not tests:
-            return Trial(mutant, "unreached", 0)
+        """Plant, test, and take the bug out again. A test that fails without the bug, too, has no say."""
+        while tests := [test for test in tests if test not in self.unsound]:
+            with self._planted(mutant):
+                code, by = self._pytest(tests, expected, fresh=mutant.package == "kernels")
+            if code == 0:
+                return Trial(mutant, "survived", len(tests))
+            if by == NO_END or self._is_sound(by, tests):
+                return Trial(mutant, "caught", len(tests), by)
+        return Trial(mutant, "unreached", 0)
+
+    @contextmanager
+    def _planted(self, mutant: Mutant) -> Iterator[None]:
+        """The bug in the file; afterwards the file is as if it had never been there."""
         file = self.copy / "src" / "altmin" / mutant.path
         right, times = file.read_text(), file.stat()
         file.write_text(mutant.plant(right))
         try:
-            code, by = self._pytest(tests, expected, fresh=mutant.package == "kernels")
+            yield
         finally:
             file.write_text(right)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
             for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
                 compiled.unlink()
-        return Trial(mutant, "survived" if code == 0 else "caught", len(tests), by)
+
+    def _is_sound(self, by: str, tests: list[str]) -> bool:
+        """Whether what failed passes without the bug: one test, or the imports of all of them."""
+        if by in self.sound:
+            return True
+        asked = [by] if by in tests else ["--collect-only", *tests]
+        code, _ = self._pytest(asked, 60.0, fresh=False)
+        if code == 0:
+            self.sound.add(by)
+        elif by in tests:
+            self.unsound.add(by)
+        else:
+            raise RuntimeError("tests that were surveyed are gone; run `altmin-lab mutate --survey` again")
+        return code == 0
 
     def _pytest(self, tests: list[str], expected: float, *, fresh: bool) -> tuple[int, str]:
-        """Exit code and the first failure. A bug that hangs or crashes is caught, too.
+        """Exit code and the first test that failed. A bug that hangs or crashes is caught, too.
 
         A compiled function that calls one of another file isn't compiled again when that file changes: bugs
         in kernels get a cache of their own.
         """
-        assert self.server.stdin is not None and self.server.stdout is not None
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
         with tempfile.TemporaryDirectory(prefix="altmin-cache-") as own:
             cache = own if fresh else str(self.copy / ".numba")
-            seconds = 3 * expected + (60 if fresh else 20)
-            print(
-                json.dumps({"tests": tests, "cache": cache, "seconds": seconds}),
-                file=self.server.stdin,
-                flush=True,
-            )
+            asked = {"tests": tests, "cache": cache, "seconds": 3 * expected + (60 if fresh else 20)}
+            print(json.dumps(asked), file=self.server.stdin, flush=True)
             answer = json.loads(self.server.stdout.readline())
         if answer["code"] is None:
             return 1, NO_END
-        last = answer["said"].strip().rpartition("\n")[2] if answer["code"] else ""
-        return answer["code"], next(_failures(answer["said"]), last)
+        return answer["code"], _first_failure(answer["said"], tests) if answer["code"] else ""
 
 
-def _failures(said: str) -> Iterator[str]:
-    for line in said.splitlines():
-        if line.startswith(("FAILED", "ERROR")):
-            yield line.partition(" - ")[0].split(" ", 1)[1]
+def _first_failure(said: str, tests: list[str]) -> str:
+    """The test of the first line that says so; otherwise the last line, as of a crash."""
+    lines = said.strip().splitlines()
+    for line in lines:
+        words = line.partition(" ")[2]
+        named = [test for test in tests if words.startswith(test)]
+        if line.startswith(("FAILED", "ERROR")) and named:
+            return max(named, key=len)
+    return lines[-1] if lines else "crashed"

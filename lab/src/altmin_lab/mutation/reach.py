@@ -27,6 +27,7 @@ import altmin
 ROOT = str(Path(altmin.__file__).parent) + os.sep
 FOLDER = "ALTMIN_REACH"
 PART = "ALTMIN_REACH_PART"
+SINCE = "since"
 
 
 @dataclass
@@ -38,10 +39,15 @@ class Reach:
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
-        """What the plugin wrote, all workers together; of a test that was looked at again, the last."""
+        """What the plugin wrote, all workers together; of a file that was looked at again, the last."""
         reach = cls()
         for part in sorted(folder.glob("*.json"), key=lambda part: part.stat().st_mtime_ns):
             kept = json.loads(part.read_text())
+            if part.stem.startswith(SINCE):  # these files were looked at again, and have other tests now
+                again = {test.partition("::")[0] for test in kept["functions"]}
+                old = [test for test in reach.functions if test.partition("::")[0] in again]
+                for test in old:
+                    del reach.functions[test], reach.seconds[test]
             reach.functions |= {test: set(names) for test, names in kept["functions"].items()}
             reach.seconds |= kept["seconds"]
         if not reach.functions:
