@@ -213,7 +213,7 @@ class Warm:
         assert self.server.stdout is not None
         with tempfile.TemporaryDirectory(prefix="altmin-cache-") as own:
             cache = own if fresh else str(self.copy / ".numba")
-            asked = {"tests": tests, "cache": cache, "seconds": 3 * expected + (60 if fresh else 20)}
+            asked = {"tests": tests, "cache": cache, "seconds": expected + (60 if fresh else 20)}
             print(json.dumps(asked), file=self.server.stdin, flush=True)
             answer = json.loads(self.server.stdout.readline())
         if answer["code"] is None:
