@@ -126,12 +126,13 @@ def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_
         json.loads(campaign.Trial(other, "survived", 2).to_json()),
     ]
     text = page(lines, 5)
-    assert "| engine | 1 | 1 | 100% |" in text
-    assert "| all | 2 | 1 | 50% |" in text
+    assert "| engine | 1 | 1 | 0 | 0 | 0 | 100% |" in text
+    assert "| all | 2 | 1 | 1 | 0 | 0 | 50% |" in text
     known = tmp_path / "equivalents.json"
     known.write_text(json.dumps({other.key: "it changes nothing"}))
     monkeypatch.setattr("altmin_lab.mutation.page.EQUIVALENTS", known)
-    assert "| all | 1 | 1 | 100% |" in page(lines, 5)
+    assert "| all | 2 | 1 | 0 | 0 | 1 | 100% |" in page(lines, 5)
+    assert "| io | 1 | 0 | 0 | 0 | 1 | - |" in page(lines, 5)
     assert "it changes nothing" in page(lines, 5)
 
 
