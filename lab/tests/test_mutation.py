@@ -151,6 +151,9 @@ def test_tests_that_are_gone_are_no_catch(tmp_path):
     (root / "tests" / "test_sums.py").write_text("def test_of_another_name():\n    assert True\n")
     with pytest.raises(RuntimeError, match="survey"):
         campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
+    (root / "tests" / "test_sums.py").write_text("def test_total():\n    assert True\n")
+    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
+    assert {line["fate"] for line in lines} == {"survived"}  # by the one that is left
 
 
 def test_without_a_survey_it_says_what_to_run(tmp_path):

@@ -193,18 +193,25 @@ class Warm:
         """Whether what failed passes without the bug: one test, or the imports of all of them."""
         if by in self.sound:
             return True
-        asked = [by] if by in tests else ["--collect-only", *tests]
-        code, _ = self._pytest(asked, 60.0, fresh=False)
+        code, said = self._ask([by] if by in tests else ["--collect-only", *tests], 60.0, fresh=False)
         if code == 0:
             self.sound.add(by)
-        elif by in tests:
-            self.unsound.add(by)
-        else:
+            return True
+        gone = {by} if by in tests else {test for test in tests if f"not found: {self.copy / test}\n" in said}
+        if not gone or gone == set(tests) != {by}:
             raise RuntimeError("tests that were surveyed are gone; run `altmin-lab mutate --survey` again")
-        return code == 0
+        self.unsound |= gone
+        return False
 
     def _pytest(self, tests: list[str], expected: float, *, fresh: bool) -> tuple[int, str]:
-        """Exit code and the first test that failed. A bug that hangs or crashes is caught, too.
+        """Exit code and the first test that failed. A bug that hangs or crashes is caught, too."""
+        code, said = self._ask(tests, expected + 20, fresh=fresh)
+        if code is None:
+            return 1, NO_END
+        return code, _first_failure(said, tests) if code else ""
+
+    def _ask(self, words: list[str], seconds: float, *, fresh: bool) -> tuple[int | None, str]:
+        """What pytest says to these words.
 
         A compiled function that calls one of another file isn't compiled again when that file changes: bugs
         in kernels get a cache of their own.
@@ -213,12 +220,10 @@ class Warm:
         assert self.server.stdout is not None
         with tempfile.TemporaryDirectory(prefix="altmin-cache-") as own:
             cache = own if fresh else str(self.copy / ".numba")
-            asked = {"tests": tests, "cache": cache, "seconds": expected + (60 if fresh else 20)}
+            asked = {"tests": words, "cache": cache, "seconds": seconds + (40 if fresh else 0)}
             print(json.dumps(asked), file=self.server.stdin, flush=True)
             answer = json.loads(self.server.stdout.readline())
-        if answer["code"] is None:
-            return 1, NO_END
-        return answer["code"], _first_failure(answer["said"], tests) if answer["code"] else ""
+        return answer["code"], answer["said"]
 
 
 def _first_failure(said: str, tests: list[str]) -> str:
