@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.optimize import nnls
 
 import altmin
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
@@ -141,3 +142,26 @@ def test_a_warm_start_goes_on_from_the_last_fit():
     given = altmin.AND(3, init=start, **options).fit(CONE.X)
     np.testing.assert_array_equal(model.fit(CONE.X).components_, given.components_)
     assert not np.array_equal(model.components_, cold.components_)
+
+
+@pytest.mark.parametrize("decoder", ["nnls", "threshold"])
+def test_codes_of_rows_with_holes_are_least_squares_on_what_is_seen(decoder):
+    X = np.where(np.random.default_rng(1).random(CONE.X.shape) < 0.1, np.nan, CONE.X)
+    model = altmin.AND(3, missing="mask", decoder=decoder, max_iter=10).fit(X)
+    codes = model.transform(X)
+    for row, found in zip(X[:30], codes[:30], strict=True):
+        seen = ~np.isnan(row)
+        A = model.components_[:, seen].T
+        free = np.linalg.lstsq(A, row[seen], rcond=None)[0]
+        expected = nnls(A, row[seen])[0] if decoder == "nnls" else np.maximum(free, 0.0)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+    assert (codes >= 0).all()
+
+
+def test_clicks_may_be_counted_in_any_unit():
+    clicks = sp.csr_array(np.random.default_rng(2).poisson(0.4, (40, 30)).astype(float))
+    few, many = (
+        altmin.InductiveMatrixCompletion(2, feedback="implicit", random_state=0).fit(scale * clicks)
+        for scale in (1.0, 8.0)
+    )
+    np.testing.assert_array_equal(few.recommend(np.arange(40), 5), many.recommend(np.arange(40), 5))
