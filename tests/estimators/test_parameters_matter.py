@@ -28,8 +28,8 @@ DESIGNS = RNG.standard_normal((90, 6))
 
 # estimator: what is needed, the data, and another value of each parameter
 CHANGES = {
-    "AND": ({"n_components": 3, "max_iter": 12}, (np.abs(CONE.X),), {
-        "init": "vca", "threshold": (0.1, 1.1), "noise_factor": 9.0, "trim": 0.5, "inner_steps": 1,
+    "AND": ({"n_components": 3, "max_iter": 12, "random_state": 0}, (np.abs(CONE.X),), {
+        "init": CONE.start, "threshold": (0.1, 1.1), "noise_factor": 9.0, "trim": 0.5, "inner_steps": 1,
         "batch_size": 100, "decoder": "nnls", "nonnegative_components": True, "noise": "poisson",
         "max_iter": 3, "tol": 0.5,
     }),
