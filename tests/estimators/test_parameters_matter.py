@@ -165,3 +165,14 @@ def test_clicks_may_be_counted_in_any_unit():
         for scale in (1.0, 8.0)
     )
     np.testing.assert_array_equal(few.recommend(np.arange(40), 5), many.recommend(np.arange(40), 5))
+
+
+@pytest.mark.parametrize(("features", "corrected"), [("exponential", True), ("gaussian", False)])
+def test_moments_are_corrected_where_features_are_not_gaussian(features, corrected):
+    law = make_quadratic(1500, 5, 2, features=features, random_state=0)
+    options = {"batch_size": 500, "step": 0.5, "max_iter": 4, "whiten": False, "random_state": 0}
+    auto, sample = (
+        altmin.FactorizationMachineRegressor(2, moments=moments, **options).fit(law.X, law.y).coef_
+        for moments in ("auto", "sample")
+    )
+    assert np.array_equal(auto, sample) == corrected
