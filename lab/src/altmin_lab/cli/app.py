@@ -97,6 +97,10 @@ def calibrate(
     raise typer.Exit(2 if left else 0)
 
 
+def _tell(text: str) -> None:
+    print(text, flush=True)
+
+
 @app.command()
 def mutate(
     count: Annotated[int, typer.Option(min=1, help="How many bugs.")] = 100,
@@ -125,7 +129,7 @@ def mutate(
         campaign.survey(root, out / "reach")
     if add:
         campaign.survey(root, out / "reach", [str(path) for path in add])
-    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=print)
+    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=_tell)
     text = to_markdown(lines, seed)
     print(text)
     if page is not None:
