@@ -73,9 +73,10 @@ def run_pytest(asked: dict[str, Any], said: Path) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     seconds = int(asked["seconds"]) + 1
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    os.environ["NUMBA_CACHE_DIR"] = asked["cache"]
-    if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = asked["cache"]
+    if asked["cache"]:
+        os.environ["NUMBA_CACHE_DIR"] = asked["cache"]
+        if "numba" in sys.modules:
+            sys.modules["numba"].config.CACHE_DIR = asked["cache"]
     with said.open("w") as file:
         os.dup2(file.fileno(), 1)
         os.dup2(file.fileno(), 2)
