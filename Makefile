@@ -6,7 +6,7 @@ RUN := $(BIN)/python
 PYTEST := $(RUN) -m pytest
 EXTRAS ?= dev,cli,plot,images,demo,dask,io
 
-.PHONY: bench chromium regress reproduce setup demo lint test test-all test-oldest accept calibrate mutate docs clean
+.PHONY: bench chromium regress reproduce setup demo lint test test-all test-seeds test-oldest accept calibrate mutate docs clean
 
 setup: $(VENV)/.ready
 
@@ -40,9 +40,15 @@ chromium:
 test: lint chromium
 	$(PYTEST) -q -n 2 -m "not slow"
 
-## test-all: the slow tests too
+## test-all: the slow tests too, and recovery on five seeds
 test-all: lint chromium
-	$(PYTEST) -q -n 2
+	$(PYTEST) -q -n 2 --seeds 5
+
+## test-seeds: recovery on five fresh seeds from SEED=... on; without it on new ones each time, for the night
+test-seeds: SEED ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+test-seeds: setup
+	@echo "seeds from $(SEED) on"
+	$(PYTEST) -q -n 2 -m seeds --seeds 5 --first-seed $(SEED) tests
 
 ## test-oldest: the fast tests with the oldest dependencies that pyproject.toml declares
 test-oldest: $(VENV)-oldest/.ready

@@ -1,4 +1,4 @@
-"""A real browser: the Chromium of this machine, driven by playwright, with every request written down."""
+"""Seeds of recovery tests; a real browser: the Chromium of this machine, with every request written down."""
 
 import os
 import shutil
@@ -15,6 +15,19 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
+
+
+def pytest_addoption(parser):
+    parser.addoption("--seeds", type=int, default=0, help="seeds for each test that is marked so")
+    parser.addoption("--first-seed", type=int, default=0, help="the first of them")
+
+
+def pytest_generate_tests(metafunc):
+    """A test marked with ``seeds`` (how many in the fast suite, by default one) holds for any ``seed``."""
+    marker = metafunc.definition.get_closest_marker("seeds")
+    if marker is not None:
+        first, asked = (metafunc.config.getoption(name) for name in ("--first-seed", "--seeds"))
+        metafunc.parametrize("seed", range(first, first + (asked or (*marker.args, 1)[0])))
 
 
 @pytest.fixture(autouse=True)

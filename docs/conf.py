@@ -111,7 +111,7 @@ def skip_inherited(app: Any, what: str, name: str, member: Any, skip: bool, opti
 def list_measured(app: Any, docname: str, source: list[str]) -> None:
     """Put the pages of measurements that are there into the guide."""
     if docname == "guide":
-        patterns = ("faults.md", "scale*.md", "calibration*.md", "calibration/*.md")
+        patterns = ("faults.md", "mutation.md", "scale*.md", "calibration*.md", "calibration/*.md")
         pages = [path for pattern in patterns for path in sorted(HERE.glob(pattern))]
         names = (path.relative_to(HERE).with_suffix("").as_posix() for path in pages)
         source[0] = source[0].replace("{{ measured }}", "\n".join(names))

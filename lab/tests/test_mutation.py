@@ -92,14 +92,14 @@ def _project(root: Path) -> Path:
     (package / "sums.py").write_text("def total(a, b):\n    if a > 1e9:\n        a = 1e9\n    return a + b\n")
     (root / "tests").mkdir()
     (root / "tests" / "test_sums.py").write_text(
-        "from altmin.sums import total\n\n\ndef test_total():\n    assert total(1, 2) == 3\n"
+        "from altmin.sums import total\n\n\ndef test_total():\n    assert total(1, 2) == 3\n\n\n"
+        "def test_that_fails_in_a_copy():\n    assert total is None\n"
     )
     reach = root / "out" / "reach"
     reach.mkdir(parents=True)
-    test = "tests/test_sums.py::test_total"
-    (reach / "main.json").write_text(
-        json.dumps({"functions": {test: ["sums.py:total"]}, "seconds": {test: 0.01}})
-    )
+    tests = [f"tests/test_sums.py::{name}" for name in ("test_that_fails_in_a_copy", "test_total")]
+    functions, seconds = dict.fromkeys(tests, ("sums.py:total",)), dict(zip(tests, (0.01, 0.02), strict=True))
+    (reach / "main.json").write_text(json.dumps({"functions": functions, "seconds": seconds}))
     return root
 
 
@@ -110,6 +110,7 @@ def test_caught_bugs_and_survivors_are_told_apart_and_a_second_run_asks_nothing_
     fate = {line["mutant"]["operator"]: line["fate"] for line in lines}
     assert fate["term dropped"] == "caught"
     assert fate["branch skipped"] == "survived"
+    assert {line["by"] for line in lines if line["fate"] == "caught"} == {"tests/test_sums.py::test_total"}
     assert (root / "src" / "altmin" / "sums.py").read_text().count("a + b") == 1
     again: list[str] = []
     assert campaign.run(root, root / "out", count=20, seed=0, jobs=2, say=again.append) == lines
@@ -125,13 +126,34 @@ def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_
         json.loads(campaign.Trial(other, "survived", 2).to_json()),
     ]
     text = page(lines, 5)
-    assert "| engine | 1 | 1 | 100% |" in text
-    assert "| all | 2 | 1 | 50% |" in text
+    assert "| engine | 1 | 1 | 0 | 0 | 0 | 100% |" in text
+    assert "| all | 2 | 1 | 1 | 0 | 0 | 50% |" in text
     known = tmp_path / "equivalents.json"
     known.write_text(json.dumps({other.key: "it changes nothing"}))
     monkeypatch.setattr("altmin_lab.mutation.page.EQUIVALENTS", known)
-    assert "| all | 1 | 1 | 100% |" in page(lines, 5)
+    assert "| all | 2 | 1 | 0 | 0 | 1 | 100% |" in page(lines, 5)
+    assert "| io | 1 | 0 | 0 | 0 | 1 | - |" in page(lines, 5)
     assert "it changes nothing" in page(lines, 5)
+
+
+def test_files_that_are_looked_at_again_replace_what_was_known_of_them(tmp_path):
+    def write(part, tests):
+        known = {"functions": dict.fromkeys(tests, ("m.py:f",)), "seconds": dict.fromkeys(tests, 1.0)}
+        (tmp_path / part).write_text(json.dumps(known))
+
+    write("gw0.json", ["t.py::old", "u.py::kept"])
+    write("since-1.json", ["t.py::new"])
+    assert set(Reach.read(tmp_path).functions) == {"t.py::new", "u.py::kept"}
+
+
+def test_tests_that_are_gone_are_no_catch(tmp_path):
+    root = _project(tmp_path)
+    (root / "tests" / "test_sums.py").write_text("def test_of_another_name():\n    assert True\n")
+    with pytest.raises(RuntimeError, match="survey"):
+        campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
+    (root / "tests" / "test_sums.py").write_text("def test_total():\n    assert True\n")
+    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
+    assert {line["fate"] for line in lines} == {"survived"}  # by the one that is left
 
 
 def test_without_a_survey_it_says_what_to_run(tmp_path):

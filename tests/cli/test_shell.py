@@ -51,11 +51,14 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_a_fit_can_be_checkpointed_and_goes_on(here):
+def test_a_fit_can_be_checkpointed_and_goes_on(here, folder):
     words = ["fit", "AND", "counts.npy", "-n", 3, "-q", "--checkpoint", "state"]
     here(*words, "--set", "max_iter=3")
+    assert list((folder / "state").iterdir()) != []
     text = here(*words, "--set", "max_iter=5")
     assert "max_iter" in text
+    np.save(folder / "counts.npy", PROBLEM.X[::-1])
+    assert "checkpoint" in here(*words, "--set", "max_iter=7", code=1)
 
 
 def test_the_target_may_stay_in_the_file(here, folder):

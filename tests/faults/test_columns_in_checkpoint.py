@@ -92,7 +92,7 @@ def test_a_column_on_disk_stays_there(tmp_path):
     column = DiskColumn((800_000, 16), np.dtype(np.float64))  # 102 MB
     for low in range(0, 800_000, 50_000):
         column.write(low, np.full((50_000, 16), float(low)))
-    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    saved = Saved(None, 1, 1, 0, (0, 0), (), {}, 0)
     tracemalloc.start()
     Checkpoint(tmp_path, "a problem", in_memory=1 << 20).write(saved, {"level": column})
     _, found = Checkpoint(tmp_path, "a problem", in_memory=1 << 20).load()
@@ -105,7 +105,7 @@ def test_a_column_on_disk_stays_there(tmp_path):
 
 
 def test_a_missing_part_of_a_column_is_damage(tmp_path):
-    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    saved = Saved(None, 1, 1, 0, (0, 0), (), {}, 0)
     Checkpoint(tmp_path, "a problem").write(saved, {"level": np.zeros((3_000_000,))})
     (tmp_path / "column-level-1-1.altmin").unlink()
     with pytest.raises(CheckpointError, match=r"column-level-1-1.altmin is missing"):
@@ -114,7 +114,7 @@ def test_a_missing_part_of_a_column_is_damage(tmp_path):
 
 @pytest.mark.parametrize("change", [{"rows": 7}, {"rows": 11}, {"rows": -1}, {"rows": "10"}, {"parts": None}])
 def test_parts_that_do_not_make_up_the_column_are_damage(tmp_path, change):
-    saved = Saved(None, 1, 1, 0, 0, (0, 0), (), {}, 0)
+    saved = Saved(None, 1, 1, 0, (0, 0), (), {}, 0)
     Checkpoint(tmp_path, "a problem").write(saved, {"level": np.arange(10.0)})
     write_container(tmp_path / "column-level-1-0.altmin", np.arange(10.0), {"rows": 10, "parts": 1, **change})
     with pytest.raises(CheckpointError, match="no sound checkpoint"):

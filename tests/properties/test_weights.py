@@ -62,6 +62,15 @@ def clicks(weight):
     )
 
 
+def clicks_stream(weight):
+    labels = (Y > 0).astype(int)
+    rows, target = np.vstack([X, X]), np.concatenate([labels, 1 - labels])
+    model = FactorizationMachineClassifier(2, random_state=0)
+    for part, said, share in batches(rows, target, np.ones(6000) if weight is None else weight):
+        model.partial_fit(part, said, classes=[0, 1], sample_weight=share)
+    return model.score(X, labels)
+
+
 def one_hot_clicks(weight):
     codes = RNG.integers(0, 10, (3000, 2))
     labels = ((codes[:, 0] < 5) ^ (codes[:, 1] < 5)).astype(int)
@@ -81,7 +90,7 @@ def phase(weight):
     return abs(found @ signal) / np.linalg.norm(found) / np.linalg.norm(signal)
 
 
-WAYS = [regression, regression_stream, sensing, clicks, one_hot_clicks, phase]
+WAYS = [regression, regression_stream, sensing, clicks, clicks_stream, one_hot_clicks, phase]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)

@@ -12,10 +12,11 @@ from altmin.datasets import make_planted_sparse, make_plateau
 from altmin.metrics import sine_errors
 
 
+@pytest.mark.seeds
 @pytest.mark.parametrize("peeling", ["exact", "sampled"])
-def test_an_overcomplete_planted_dictionary_is_found(peeling):
-    problem = make_planted_sparse(1500, 24, 36, 3, 0.02, random_state=1)
-    model = ApproximateDictionaryLearning(36, n_nonzero_coefs=3, peeling=peeling, random_state=1)
+def test_an_overcomplete_planted_dictionary_is_found(peeling, seed):
+    problem = make_planted_sparse(1500, 24, 36, 3, 0.02, random_state=seed)
+    model = ApproximateDictionaryLearning(36, n_nonzero_coefs=3, peeling=peeling, random_state=seed)
     model.fit(problem.X)
     assert np.mean(sine_errors(model.components_, problem.components) < 0.1) >= 0.95
     assert model.relative_error_ < 0.01

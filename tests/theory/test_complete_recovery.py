@@ -13,10 +13,11 @@ def fit(seed=0, n_samples=2000, n_features=20, n_components=None, **model):
     return CompleteDictionaryLearning(n_components, random_state=seed).fit(problem.X), problem
 
 
+@pytest.mark.seeds
 @pytest.mark.parametrize("kind", ["rad", "gap", "gauss"])
 @pytest.mark.parametrize("density", [0.05, 0.2])
-def test_recovers_atoms_and_support_exactly(kind, density):
-    model, problem = fit(kind=kind, density=density)
+def test_recovers_atoms_and_support_exactly(kind, density, seed):
+    model, problem = fit(seed, kind=kind, density=density)
     assert atom_error(model.components_, problem.components) < 1e-12
     codes = model.transform(problem.X)
     assert support_recovery(codes, problem.codes, model.components_, problem.components) == 1.0
@@ -31,28 +32,32 @@ def test_dense_signs_are_found_by_the_contrasts_that_see_them():
     assert atom_error(model.components_, problem.components) < 1e-12
 
 
-def test_condition_of_a_million():
-    model, problem = fit(n_samples=3000, n_features=30, condition=1e6)
+@pytest.mark.seeds
+def test_condition_of_a_million(seed):
+    model, problem = fit(seed, n_samples=3000, n_features=30, condition=1e6)
     assert crosstalk(model.components_, problem.components) < 1e-10
 
 
-def test_fewer_atoms_than_features():
-    model, problem = fit(n_samples=3000, n_features=60, n_components=15)
+@pytest.mark.seeds
+def test_fewer_atoms_than_features(seed):
+    model, problem = fit(seed, n_samples=3000, n_features=60, n_components=15)
     assert model.components_.shape == (15, 60)
     assert atom_error(model.components_, problem.components) < 1e-12
 
 
+@pytest.mark.seeds
 @pytest.mark.parametrize(("condition", "snr_db"), [(1, 20), (100, 20)])
-def test_noise_is_known_to_threshold_and_polish(condition, snr_db):
-    model, problem = fit(n_samples=6000, n_features=20, density=0.1, condition=condition, snr_db=snr_db)
+def test_noise_is_known_to_threshold_and_polish(condition, snr_db, seed):
+    model, problem = fit(seed, n_samples=6000, n_features=20, density=0.1, condition=condition, snr_db=snr_db)
     oracle = np.linalg.lstsq(problem.codes, problem.X, rcond=None)[0]
     ours = np.median(sine_errors(model.components_, problem.components))
     assert ours <= 2 * np.median(sine_errors(oracle, problem.components))
     assert abs(model.noise_std_ / problem.noise_std - 1) < 0.15
 
 
-def test_mini_batches_are_exact_too():
-    problem = make_sparse_dictionary(4000, 15, density=0.1, random_state=1)
+@pytest.mark.seeds
+def test_mini_batches_are_exact_too(seed):
+    problem = make_sparse_dictionary(4000, 15, density=0.1, random_state=seed)
     model = CompleteDictionaryLearning(batch_size=1000, random_state=0).fit(problem.X)
     assert atom_error(model.components_, problem.components) < 1e-12
 

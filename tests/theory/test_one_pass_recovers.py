@@ -18,7 +18,7 @@ def error(problem, model):
     return problem.error(model.coef_, model.factors_, model.eigenvalues_)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.seeds(3)
 def test_printed_algorithm_converges_linearly(seed):
     n = 20 * 2 * 30
     problem = make_quadratic(25 * n, 30, 2, random_state=seed)
@@ -40,8 +40,9 @@ def test_printed_algorithm_converges_linearly(seed):
     ],
     ids=["mixed signs and intercept", "exponential", "uniform", "correlated", "ill-conditioned"],
 )
-def test_defaults_recover(kind):
-    problem = make_quadratic(40 * 1200, 30, 2, random_state=1, **kind)
+@pytest.mark.seeds
+def test_defaults_recover(kind, seed):
+    problem = make_quadratic(40 * 1200, 30, 2, random_state=seed, **kind)
     model = fit(problem, batch_size=1200)
     assert error(problem, model) < 1e-7
     assert abs(model.intercept_ - problem.intercept) < 1e-7

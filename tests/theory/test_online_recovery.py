@@ -13,8 +13,9 @@ def blocks(X, size=700):
     return (X[i : i + size] for i in range(0, len(X), size))
 
 
-def test_a_stream_is_learned_exactly_and_its_cut_leaves_no_trace():
-    problem = make_sparse_dictionary(6000, 12, density=0.15, kind="gauss", random_state=0)
+@pytest.mark.seeds
+def test_a_stream_is_learned_exactly_and_its_cut_leaves_no_trace(seed):
+    problem = make_sparse_dictionary(6000, 12, density=0.15, kind="gauss", random_state=seed)
     whole = OnlineDictionaryLearning(random_state=0).fit(problem.X)
     streamed = OnlineDictionaryLearning(random_state=0).fit(blocks(problem.X))
     assert atom_error(whole.components_, problem.components) < 1e-12
@@ -40,11 +41,12 @@ def test_nothing_is_fitted_before_the_first_search():
         model.partial_fit(problem.X[:, :5])
 
 
+@pytest.mark.seeds
 @pytest.mark.parametrize("snr_db", [None, 20])
-def test_a_changed_dictionary_is_found_again(snr_db):
+def test_a_changed_dictionary_is_found_again(snr_db, seed):
     first, second = (
-        make_sparse_dictionary(5000, 12, density=0.15, condition=5, snr_db=snr_db, random_state=seed)
-        for seed in (1, 2)
+        make_sparse_dictionary(5000, 12, density=0.15, condition=5, snr_db=snr_db, random_state=number)
+        for number in (2 * seed, 2 * seed + 1)
     )
     model = OnlineDictionaryLearning(random_state=0).fit(np.vstack([first.X, second.X]))
     assert atom_error(model.components_, second.components) < (1e-12 if snr_db is None else 0.05)

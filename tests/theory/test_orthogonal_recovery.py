@@ -11,7 +11,7 @@ from altmin.metrics import atom_error, support_recovery
 
 
 @pytest.mark.parametrize("kind", ["rad", "gap", "gauss"])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.seeds(3)
 def test_recovers_atoms_and_support_exactly(kind, seed):
     problem = make_sparse_dictionary(2000, 20, density=0.15, kind=kind, orthogonal=True, random_state=seed)
     model = OrthogonalDictionaryLearning().fit(problem.X)

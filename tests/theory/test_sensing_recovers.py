@@ -10,7 +10,7 @@ def low_rank(rng, d1, d2, k):
     return np.linalg.qr(rng.standard_normal((d1, k)))[0] @ np.linalg.qr(rng.standard_normal((d2, k)))[0].T
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.seeds(3)
 def test_asymmetric_sensing_is_exact(seed):
     rng = np.random.default_rng(seed)
     M = low_rank(rng, 30, 12, 2)
@@ -33,9 +33,10 @@ def test_correlated_binary_designs_are_whitened():
     assert np.linalg.norm(fit(whiten=False, step=0.5).matrix() - M, 2) > 1e-4  # steps of a stream do
 
 
+@pytest.mark.seeds
 @pytest.mark.parametrize("batch_size", ["auto", 1500])
-def test_symmetric_sensing_is_exact(batch_size):
-    rng = np.random.default_rng(1)
+def test_symmetric_sensing_is_exact(batch_size, seed):
+    rng = np.random.default_rng(seed)
     S = np.linalg.qr(rng.standard_normal((25, 3)))[0]
     M = (S * [1, -1, 0.5]) @ S.T
     X = rng.standard_normal((3000 if batch_size == "auto" else 45000, 25))

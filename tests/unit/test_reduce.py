@@ -1,10 +1,12 @@
 """The fixed tree: same bits whatever the grouping, right answers for every kind of statistic."""
 
+from concurrent.futures import Future
+
 import numpy as np
 import pytest
 
 from altmin.contract import ArgMax, Concat, Max, Min, TopRows, combine
-from altmin.engine.reduce import Tree
+from altmin.engine.reduce import Tree, map_in_order
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 37])
@@ -90,3 +92,21 @@ def test_leaves_combine_as_they_should():
     assert both["arg"].payload == "b"  # the lower row wins a tie
     assert both["rows"].value.shape == (3, 2)
     np.testing.assert_array_equal(both["top"].rows, [0, 9])
+
+
+@pytest.mark.parametrize("ahead", [1, 3, 8])
+def test_as_many_blocks_are_under_way_as_asked_for_and_come_in_order(ahead):
+    asked = []
+
+    class Pool:
+        def submit(self, call, block):
+            asked.append(block)
+            future = Future()
+            future.set_result(call(block))
+            return future
+
+    found = map_in_order(lambda block: 10 * block, iter(range(12)), Pool(), ahead)
+    assert next(found) == (0, 0)
+    assert asked == list(range(ahead))
+    assert list(found) == [(block, 10 * block) for block in range(1, 12)]
+    assert list(map_in_order(lambda block: -block, iter(range(3)), None, ahead)) == [(0, 0), (1, -1), (2, -2)]

@@ -206,3 +206,42 @@ def test_halves_of_counts_are_independent_whatever_their_variance():
 def test_shares_are_no_counts():
     with pytest.raises(ValueError, match="whole numbers"):
         SignatureModel(2).fit(np.full((5, 96), 0.5))
+
+
+def test_stability_is_the_second_smallest_cosine_of_the_refits(monkeypatch):
+    A = library(2)
+    X, _ = cohort(A)
+    model = SignatureModel(2, n_refits=0).fit(X)
+    truth = model.signatures_.values
+    turns = iter([0.0, 0.3, 0.6, 0.9])
+
+    def turned(estimator, rows):
+        share = next(turns)
+        estimator.components_ = (1 - share) * truth + share * truth.mean(axis=0)
+        return estimator
+
+    monkeypatch.setattr("altmin.signatures.model.quiet_fit", turned)
+    model.n_refits = 4
+    mixed = 0.4 * truth + 0.6 * truth.mean(axis=0)
+    expected = np.sum(mixed * truth, axis=1) / np.linalg.norm(mixed, axis=1) / np.linalg.norm(truth, axis=1)
+    np.testing.assert_allclose(model._stability(X), expected, rtol=1e-6)
+
+
+def test_empty_signatures_are_refused():
+    X, _ = cohort(library(2))
+    model = SignatureModel(2, n_refits=0).fit(X)
+    model.model_.components_ = np.vstack([model.model_.components_[:1], np.zeros((1, 96))])
+    with pytest.raises(ValueError, match="1 of 2 signatures are empty"):
+        model._table(read_table(X))
+
+
+@pytest.mark.parametrize(("small", "split"), [(0.4, True), (0.06, False)])
+def test_a_part_that_hardly_counts_makes_no_split(small, split):
+    known = library(1)
+    left = known * (np.arange(96) % 2 == 0)
+    other = known - left
+    shift = 0.25 * library(1, seed=3)
+    parts = np.vstack([left / left.sum() + shift, other / other.sum() + shift])
+    whole = (1 - small) * parts[0] + small * parts[1]
+    found = match(parts, np.vstack([whole / whole.sum(), library(1, seed=9)]), threshold=0.995)
+    assert bool(found.splits) == split

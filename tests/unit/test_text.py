@@ -147,3 +147,25 @@ def test_batches_of_documents_give_the_topics():
     assert match_components(model.topic_word_, whole.topic_word_, signed=True)[1].min() > 0.95
     np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0)
     assert model.doc_topic_.shape == (400, 5)
+
+
+@pytest.mark.parametrize("batches", [1, 3])
+def test_components_words_and_documents_speak_of_the_same_topics_in_the_same_order(batches):
+    rng = np.random.default_rng(5)
+    words = rng.dirichlet(np.full(40, 0.1), 4)
+    shares = rng.dirichlet([0.2, 0.3, 0.4, 0.5], 300)
+    counts = rng.poisson(80 * shares @ words).astype(float)
+    model = TopicModel(4, random_state=0)
+    if batches == 1:
+        documents, codes = model.fit(counts).doc_topic_, model.transform(counts)
+    else:
+        for part in np.array_split(counts, batches):
+            model.partial_fit(part)
+        documents, codes = model.doc_topic_, model.transform(part)
+    assert documents.shape == codes.shape
+    for table, other in ((model.topic_word_, model.components_), (documents.T, codes.T)):
+        alike = np.corrcoef(table, other)[:4, 4:]
+        np.testing.assert_array_equal(alike.argmax(axis=1), np.arange(4))
+        np.testing.assert_array_equal(alike.argmax(axis=0), np.arange(4))
+    np.testing.assert_allclose(documents.sum(axis=1), 1.0, rtol=1e-6)
+    np.testing.assert_allclose(model.topic_word_.sum(axis=1), 1.0, rtol=1e-6)

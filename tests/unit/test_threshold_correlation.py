@@ -120,3 +120,19 @@ def test_wrong_arguments_are_named(change, match):
     arguments = {"V": np.eye(3), "tau": 0.5, **change}
     with pytest.raises(ValueError, match=match):
         threshold_correlation(**arguments)
+
+
+@pytest.mark.parametrize("method", ["exact", "sampled"])
+def test_beta_is_what_value_and_bound_or_the_theorem_prove_and_no_more(method):
+    rng = np.random.default_rng(7)
+    proven = []
+    for number in range(6):
+        V = rng.standard_normal((60, 12))
+        V /= np.linalg.norm(V, axis=1, keepdims=True)
+        found = threshold_correlation(V, 0.6, method=method, random_state=number, relax=0.5)
+        share = found.value / found.upper_bound
+        by_theorem = 0.5 * 0.6 if method == "exact" else 0.25 * 0.6
+        assert found.beta in (pytest.approx(min(share, 1.0)), pytest.approx(by_theorem))
+        assert found.beta >= min(share, 1.0) * (1 - 1e-9)
+        proven.append(share)
+    assert min(proven) < 0.9  # where less than all is proven, doubling it would show

@@ -45,13 +45,13 @@ class Saved:
     n_rounds: int
     n_iter: int
     position: int
-    epoch: int
     batch: tuple[int, int]
     history: tuple[dict[str, Any], ...]
     columns: dict[str, int]
     seed: int
     n_rows: int = 0  # of the data have been looked at, from the first one of the fit on
     digest: str = ""  # of those rows
+    epoch: int = 0  # held by files of earlier versions
 
 
 def problem_key(algorithm: Any, block_rows: int, shape: str, seed: int | None) -> str:

@@ -30,30 +30,29 @@ class Cursor:
         self.digest = np.zeros(1, np.uint64)
         self.largest = np.zeros(2)
         self.sampled = False
-        self.epoch = 0
         self.batch = (position, position)
         self.kept: Table | None = None
         self._reader: ReadAhead | None = None
         self._held: dict[Span, Table] = {}
         self._sample: tuple[NDArray[np.intp], list[tuple[NDArray[np.intp], Table]]] | None = None
-        self._before = (self.position, self.epoch, self.batch)
+        self._before = (self.position, self.batch)
 
-    def resume(self, seed: int, position: int, epoch: int, batch: tuple[int, int]) -> None:
+    def resume(self, seed: int, position: int, batch: tuple[int, int]) -> None:
         """Go on where a checkpoint was."""
         self.seed = seed
         self.source.resume(position)
         if not self.source.replayable:
             batch = (position, position)  # its rows are gone
-        self.position, self.epoch, self.batch = position, epoch, batch
+        self.position, self.batch = position, batch
         self.seen = max(self.seen, position)
-        self._before = (position, epoch, batch)
+        self._before = (position, batch)
 
     def step_back(self) -> None:
         """Undo the advance of a round that was not finished."""
         if self.kept is not None:
             self.source.push_back(self.kept)
             self.kept = None
-        self.position, self.epoch, self.batch = self._before
+        self.position, self.batch = self._before
 
     @property
     def column_bytes(self) -> int:
@@ -100,7 +99,7 @@ class Cursor:
         if largest is not None:
             self.largest = np.maximum(self.largest, largest.value)
         self.seen = max(self.seen, self.checked, self.position)
-        self._before = (self.position, self.epoch, self.batch)
+        self._before = (self.position, self.batch)
 
     @property
     def tallest(self) -> int:
@@ -157,7 +156,7 @@ class Cursor:
         self._held = {}
         n_rows = self._n_rows()
         if self.position >= n_rows and rows.wrap:
-            self.position, self.epoch = 0, self.epoch + 1
+            self.position = 0
         self.batch = (self.position, min(self.position + rows.n, n_rows))
         self.position = self.batch[1]
 

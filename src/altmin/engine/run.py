@@ -244,7 +244,7 @@ class _Run:
             self.rounds.columns = columns
             self.state, self.n_rounds, self.n_iter = saved.state, saved.n_rounds, saved.n_iter
             self.history = list(saved.history)
-            self.cursor.resume(saved.seed, saved.position, saved.epoch, saved.batch)
+            self.cursor.resume(saved.seed, saved.position, saved.batch)
 
     def _verify(self, saved: Saved) -> None:
         """Read the rows that the checkpoint has seen before anything in it is believed."""
@@ -280,7 +280,6 @@ class _Run:
             self.n_rounds,
             self.n_iter,
             cursor.position,
-            cursor.epoch,
             cursor.batch,
             tuple(self.history),
             {},

@@ -97,6 +97,10 @@ def calibrate(
     raise typer.Exit(2 if left else 0)
 
 
+def _tell(text: str) -> None:
+    print(text, flush=True)
+
+
 @app.command()
 def mutate(
     count: Annotated[int, typer.Option(min=1, help="How many bugs.")] = 100,
@@ -104,11 +108,14 @@ def mutate(
     survey: Annotated[
         bool, typer.Option("--survey", help="First run all fast tests to see what each reaches.")
     ] = False,
+    add: Annotated[
+        list[Path] | None, typer.Option(help="First run this file of new tests to see what they reach.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder of what is known; a run goes on from there.")] = Path(
         "mutation"
     ),
     jobs: Annotated[int, typer.Option(min=1, help="Copies of the tree at work at once.")] = 2,
-    limit: Annotated[float, typer.Option(help="Seconds that the tests of one bug may take.")] = 60.0,
+    limit: Annotated[float, typer.Option(help="Seconds that the tests of one bug may take.")] = 30.0,
     page: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
 ) -> None:
     """Plant plausible bugs one at a time, and see whether the tests notice."""
@@ -120,7 +127,9 @@ def mutate(
         raise FileNotFoundError("the tests are in a checkout of altmin; install altmin-lab from there")
     if survey or not (out / "reach").exists():
         campaign.survey(root, out / "reach")
-    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=print)
+    if add:
+        campaign.survey(root, out / "reach", [str(path) for path in add])
+    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=_tell)
     text = to_markdown(lines, seed)
     print(text)
     if page is not None:

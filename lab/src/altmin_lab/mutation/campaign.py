@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import Queue
 
 from altmin_lab.mutation.operators import Mutant, draw
-from altmin_lab.mutation.reach import FOLDER, Reach
+from altmin_lab.mutation.reach import FOLDER, PART, SINCE, Reach
 
 # A copy needs what tests read: the sources, the tests, and the files that tests of pages and packages open.
 LEFT_OUT = (
@@ -26,10 +26,14 @@ LEFT_OUT = (
     "gallery",
     "generated",
     "mathjax",
-    "__pycache__",
+    "*.pyc",
     "results",
     "mutation",
 )
+NO_END = "no end"
+# No compiled function calls one of another file, so a changed file is all that has to be compiled again,
+# unless it is the one that compiles.
+COMPILER = "kernels/compiled.py"
 
 
 @dataclass(frozen=True)
@@ -46,24 +50,31 @@ class Trial:
         return json.dumps({**asdict(self), "package": self.mutant.package, "key": self.mutant.key})
 
 
-def survey(root: Path, folder: Path) -> int:
-    """Run the fast tests once and write down what each of them calls; returns pytest's exit code."""
+def survey(root: Path, folder: Path, only: Sequence[str] = ()) -> int:
+    """Run the fast tests once and write down what each of them calls.
+
+    Parameters
+    ----------
+    root : Path
+        The project's folder.
+    folder : Path
+        Where it is written.
+    only : sequence of str
+        Files of tests, to add what is new to what is known; by default all is looked at again.
+
+    Returns
+    -------
+    int
+        Pytest's exit code.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.json"):
-        old.unlink()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "-m",
-        "not slow",
-        "-p",
-        "altmin_lab.mutation.reach",
-    ]
-    environment = {**os.environ, FOLDER: str(folder.resolve()), "OMP_NUM_THREADS": "1"}
+    part = f"{SINCE}-{len(list(folder.glob('*.json')))}"
+    if not only:
+        for old in folder.glob("*.json"):
+            old.unlink()
+    command = [sys.executable, "-m", "pytest", "-q", "-m", "not slow", "-p", "altmin_lab.mutation.reach"]
+    command += list(only) or ["-n", "2"]
+    environment = {**os.environ, FOLDER: str(folder.resolve()), PART: part, "OMP_NUM_THREADS": "1"}
     return subprocess.run(command, cwd=root, env=environment, check=False).returncode
 
 
@@ -74,7 +85,7 @@ def run(
     count: int,
     seed: int,
     jobs: int = 2,
-    limit: float = 60.0,
+    limit: float = 30.0,
     say: Callable[[str], None],
 ) -> list[dict[str, object]]:
     """Draw bugs, run what isn't known yet, and return all lines.
@@ -89,7 +100,7 @@ def run(
         How many bugs, drawn with which seed.
     jobs : int, default=2
         Copies of the tree at work at once.
-    limit : float, default=60
+    limit : float, default=30
         Seconds that the tests of one bug may take.
     say : callable
         Told of each bug as it ends.
@@ -106,25 +117,27 @@ def run(
     known = {line["key"]: line for line in lines}
     mutants = draw(package, count, seed)
     with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as file:
-        copies: Queue[Path] = Queue()
-        for number in range(jobs):
-            copies.put(_copy(root, Path(scratch) / str(number)))
+        new = [mutant for mutant in mutants if mutant.key not in known]
+        copies: Queue[Warm] = Queue()
+        for number in range(jobs if new else 0):
+            copies.put(Warm(root, Path(scratch) / str(number)))
 
         def one(mutant: Mutant) -> Trial:
+            tests = reach.tests_for(mutant.path, mutant.function, str(package), limit)
             copy = copies.get()
             try:
-                tests = reach.tests_for(mutant.path, mutant.function, str(package), limit)
-                return _try(mutant, copy, tests, limit)
+                return copy(mutant, tests, sum(reach.seconds.get(test, 1.0) for test in tests))
             finally:
                 copies.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
-            new = [mutant for mutant in mutants if mutant.key not in known]
             for done, trial in enumerate(pool.map(one, new), 1):
                 file.write(trial.to_json() + "\n")
                 file.flush()
                 known[trial.mutant.key] = json.loads(trial.to_json())
                 say(f"{done}/{len(new)} {trial.fate}: {mutant_name(trial.mutant)}")
+        while not copies.empty():
+            copies.get().close()
     return [known[mutant.key] for mutant in mutants]
 
 
@@ -133,58 +146,90 @@ def mutant_name(mutant: Mutant) -> str:
     return f"{mutant.path}:{mutant.line} {mutant.operator}"
 
 
-def _copy(root: Path, to: Path) -> Path:
-    shutil.copytree(root, to, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
-    return to
+class Warm:
+    """A copy of the tree with a warm Python beside it (:mod:`altmin_lab.mutation.warm`)."""
 
-
-def _try(mutant: Mutant, copy: Path, tests: list[str], limit: float) -> Trial:
-    """Plant, test, and take the bug out again."""
-    if not tests:
-        return Trial(mutant, "unreached", 0)
-    file = copy / "src" / "altmin" / mutant.path
-    right = file.read_text()
-    file.write_text(mutant.plant(right))
-    try:
-        code, by = _pytest(copy, tests, limit, fresh=mutant.package == "kernels")
-    finally:
-        file.write_text(right)
-    return Trial(mutant, "survived" if code == 0 else "caught", len(tests), by)
-
-
-def _pytest(copy: Path, tests: list[str], limit: float, *, fresh: bool) -> tuple[int, str]:
-    """Exit code and the first failure. A bug that hangs or crashes is caught, too.
-
-    A compiled function that calls one of another file isn't compiled again when that file changes: bugs in
-    kernels get a cache of their own.
-    """
-    names = copy / "chosen-tests.txt"
-    names.write_text("\n".join(tests))
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(copy / "src"), str(copy / "lab" / "src")]),
-        "OMP_NUM_THREADS": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    with tempfile.TemporaryDirectory(prefix="altmin-cache-") as cache:
-        environment["NUMBA_CACHE_DIR"] = cache if fresh else str(copy / ".numba")
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "--no-header", "--tb=line", f"@{names}"]
-        process = subprocess.Popen(
-            command, cwd=copy, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            start_new_session=True,
+    def __init__(self, root: Path, to: Path) -> None:
+        shutil.copytree(root, to, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+        self.copy = to
+        self.sound: set[str] = set()
+        self.unsound: set[str] = set()
+        path = os.pathsep.join([str(to / "src"), str(to / "lab" / "src")])
+        self.server = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("warm.py")), str(to)],
+            env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=to,
         )  # fmt: skip
+
+    def close(self) -> None:
+        """No more questions."""
+        assert self.server.stdin is not None
+        self.server.stdin.close()
+        self.server.wait()
+
+    def __call__(self, mutant: Mutant, tests: list[str], expected: float) -> Trial:
+        """Plant, test, and take the bug out again. A test that fails without the bug, too, has no say."""
+        while tests := [test for test in tests if test not in self.unsound]:
+            with self._planted(mutant):
+                code, by = self._pytest(tests, expected, fresh=mutant.path == COMPILER)
+            if code == 0:
+                return Trial(mutant, "survived", len(tests))
+            if by == NO_END or self._is_sound(by, tests):
+                return Trial(mutant, "caught", len(tests), by)
+        return Trial(mutant, "unreached", 0)
+
+    @contextmanager
+    def _planted(self, mutant: Mutant) -> Iterator[None]:
+        """The bug in the file; afterwards the file is as if it had never been there."""
+        file = self.copy / "src" / "altmin" / mutant.path
+        right, times = file.read_text(), file.stat()
+        file.write_text(mutant.plant(right))
         try:
-            said, _ = process.communicate(timeout=4 * limit + 120)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return 1, "no end"
-    return process.returncode, next(
-        _failures(said), said.strip().rpartition("\n")[2] if process.returncode else ""
-    )
+            yield
+        finally:
+            file.write_text(right)
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
+            for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
+                compiled.unlink()
+
+    def _is_sound(self, by: str, tests: list[str]) -> bool:
+        """Whether what failed passes without the bug: one test, or the imports of all of them."""
+        if by in self.sound:
+            return True
+        code, said = self._ask([by] if by in tests else ["--collect-only", *tests], 60.0, fresh=False)
+        if code == 0:
+            self.sound.add(by)
+            return True
+        gone = {by} if by in tests else {test for test in tests if f"not found: {self.copy / test}\n" in said}
+        if not gone or gone == set(tests) != {by}:
+            raise RuntimeError("tests that were surveyed are gone; run `altmin-lab mutate --survey` again")
+        self.unsound |= gone
+        return False
+
+    def _pytest(self, tests: list[str], expected: float, *, fresh: bool) -> tuple[int, str]:
+        """Exit code and the first test that failed. A bug that hangs or crashes is caught, too."""
+        code, said = self._ask(tests, expected + 20, fresh=fresh)
+        if code is None:
+            return 1, NO_END
+        return code, _first_failure(said, tests) if code else ""
+
+    def _ask(self, words: list[str], seconds: float, *, fresh: bool) -> tuple[int | None, str]:
+        """What pytest says to these words; ``fresh``: with an empty cache of compiled functions."""
+        assert self.server.stdin is not None
+        assert self.server.stdout is not None
+        with tempfile.TemporaryDirectory(prefix="altmin-cache-") as own:
+            asked = {"tests": words, "cache": own if fresh else "", "seconds": seconds}
+            print(json.dumps(asked), file=self.server.stdin, flush=True)
+            answer = json.loads(self.server.stdout.readline())
+        return answer["code"], answer["said"]
 
 
-def _failures(said: str) -> Iterator[str]:
-    for line in said.splitlines():
-        if line.startswith(("FAILED", "ERROR")):
-            yield line.partition(" - ")[0].split(" ", 1)[1]
+def _first_failure(said: str, tests: list[str]) -> str:
+    """The test of the first line that says so; otherwise the last line, as of a crash."""
+    lines = said.strip().splitlines()
+    for line in lines:
+        words = line.partition(" ")[2]
+        named = [test for test in tests if words.startswith(test)]
+        if line.startswith(("FAILED", "ERROR")) and named:
+            return max(named, key=len)
+    return lines[-1] if lines else "crashed"

@@ -197,7 +197,7 @@ def _bugs(node: ast.AST, places: _Places) -> Iterator[tuple[str, Any, str]]:
         yield from _of_call(node, text)
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield "step left out", node, "pass"
-    elif isinstance(node, ast.Raise):
+    elif isinstance(node, ast.Raise) and "NotImplementedError" not in text(node):  # of what is abstract
         yield "error not raised", node, "pass"
     elif isinstance(node, ast.List | ast.Tuple) and isinstance(node.ctx, ast.Load) and len(node.elts) > 2:
         if isinstance(node, ast.List) or all(isinstance(item, ast.Call) for item in node.elts):

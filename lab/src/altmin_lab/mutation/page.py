@@ -7,6 +7,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from altmin_lab.mutation.campaign import NO_END
+
+FATES = ("caught", "survived", "unreached", "equivalent")
 EQUIVALENTS = Path(__file__).with_name("equivalents.json")
 
 
@@ -26,38 +29,51 @@ def page(lines: list[dict[str, Any]], seed: int) -> str:
         A table by package, the survivors, and those that no test can notice, with the reason.
     """
     reasons: dict[str, str] = json.loads(EQUIVALENTS.read_text())
-    judged = [line for line in lines if line["key"] not in reasons]
-    equal = [line for line in lines if line["key"] in reasons]
-    missed = [line for line in judged if line["fate"] != "caught"]
+    fates = [(line, "equivalent" if line["key"] in reasons else str(line["fate"])) for line in lines]
+    endless = sum(line["by"] == NO_END for line in lines)
     text = [
         "# Would the tests notice a bug?",
         "",
-        f"{len(lines)} plausible bugs were drawn at random (seed {seed}) over `src/altmin`, planted one at",
-        "a time, and met by the fast tests that reach them: a comparison flipped, a bound ten times as",
-        "wide, a condition that always holds, an argument ignored, a term or a row left out, an index off by",
-        "one, an error not raised. Pictures and the demo are left out: people look at those. `make mutate`",
-        "runs it again.",
+        f"{len(lines)} plausible bugs were drawn at random (seed {seed}) over `src/altmin`, planted one at a",
+        "time, and met by the fast tests that reach them, as many as run in some seconds: a comparison",
+        "flipped, a bound ten times as wide, a condition that always holds, an argument ignored, a term or a",
+        "row left out, an index off by one, an error not raised. Pictures and the demo are left out: people",
+        "look at those. A bug is *caught* where a test fails that passes without it"
+        + (f" ({endless} of them made a test run without end)" if endless else "")
+        + ", *unreached* where",
+        "no test calls its function, *equivalent* where no test could see it, for a reason given below; the",
+        "share is that of the caught ones among those that are not equivalent. `make mutate` runs it again.",
         "",
-        "| package | bugs | caught | share |",
-        "|---|---|---|---|",
-        *_table(judged),
+        "| package | bugs | caught | survived | unreached | equivalent | share caught |",
+        "|---|---|---|---|---|---|---|",
+        *_table(fates),
         "",
     ]
+    equal = [line for line, fate in fates if fate == "equivalent"]
     if equal:
         text += ["## Bugs that change nothing", ""]
         text += [f"- {_name(line)}: {reasons[line['key']]}" for line in equal]
         text += [""]
+    missed = [(line, fate) for line, fate in fates if fate in ("survived", "unreached")]
     text += ["## Not noticed", ""]
-    text += [f"- {_name(line)}{'' if line['n_tests'] else ' (no test calls it)'}" for line in missed]
+    text += [
+        f"- {_name(line)}{' (no test calls it)' if fate == 'unreached' else ''}" for line, fate in missed
+    ]
     return "\n".join(text) + "\n"
 
 
-def _table(lines: list[dict[str, Any]]) -> list[str]:
-    bugs = Counter(line["package"] for line in lines)
-    caught = Counter(line["package"] for line in lines if line["fate"] == "caught")
-    rows = [(name, bugs[name], caught[name]) for name, _ in bugs.most_common()]
-    rows.append(("all", len(lines), sum(caught.values())))
-    return [f"| {name} | {n} | {k} | {k / max(n, 1):.0%} |" for name, n, k in rows]
+def _table(fates: list[tuple[dict[str, Any], str]]) -> list[str]:
+    found: dict[str, Counter[str]] = {}
+    for line, fate in fates:
+        found.setdefault(line["package"], Counter())[fate] += 1
+    rows = sorted(found.items(), key=lambda row: -row[1].total())
+    return [_row(name, count) for name, count in (*rows, ("all", Counter(fate for _, fate in fates)))]
+
+
+def _row(name: str, count: Counter[str]) -> str:
+    judged = count.total() - count["equivalent"]
+    share = f"{count['caught'] / judged:.0%}" if judged else "-"
+    return f"| {name} | {count.total()} | {' | '.join(str(count[fate]) for fate in FATES)} | {share} |"
 
 
 def _name(line: dict[str, Any]) -> str:

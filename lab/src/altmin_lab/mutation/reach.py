@@ -26,6 +26,8 @@ import altmin
 
 ROOT = str(Path(altmin.__file__).parent) + os.sep
 FOLDER = "ALTMIN_REACH"
+PART = "ALTMIN_REACH_PART"
+SINCE = "since"
 
 
 @dataclass
@@ -37,10 +39,15 @@ class Reach:
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
-        """What the plugin wrote, all workers together."""
+        """What the plugin wrote, all workers together; of a file that was looked at again, the last."""
         reach = cls()
-        for part in sorted(folder.glob("*.json")):
+        for part in sorted(folder.glob("*.json"), key=lambda part: part.stat().st_mtime_ns):
             kept = json.loads(part.read_text())
+            if part.stem.startswith(SINCE):  # these files were looked at again, and have other tests now
+                again = {test.partition("::")[0] for test in kept["functions"]}
+                old = [test for test in reach.functions if test.partition("::")[0] in again]
+                for test in old:
+                    del reach.functions[test], reach.seconds[test]
             reach.functions |= {test: set(names) for test, names in kept["functions"].items()}
             reach.seconds |= kept["seconds"]
         if not reach.functions:
@@ -78,12 +85,22 @@ class Reach:
             }
         chosen: list[str] = []
         total = 0.0
-        for test in sorted(found, key=lambda test: (self.seconds.get(test, 1.0), test)):
-            total += self.seconds.get(test, 1.0)
-            if total > limit and chosen:
-                break
-            chosen.append(test)
+        for test in self._in_turns(found):
+            seconds = self.seconds.get(test, 1.0)
+            if total + seconds <= limit or not chosen:
+                total += seconds
+                chosen.append(test)
         return chosen
+
+    def _in_turns(self, tests: set[str]) -> list[str]:
+        """Quick tests first, each file's quickest before its others: tests of one file say much the same."""
+        turn: dict[str, int] = defaultdict(int)
+        ranked = []
+        for test in sorted(tests, key=lambda test: (self.seconds.get(test, 1.0), test)):
+            file = test.partition("::")[0]
+            turn[file] += 1
+            ranked.append((max(self.seconds.get(test, 1.0), 0.05) * turn[file], test))
+        return [test for _, test in sorted(ranked)]
 
     def _calling(self, path: str, function: str) -> set[str]:
         if not function:
@@ -176,7 +193,8 @@ class Watch:
         for test, names in self.reach.functions.items():
             names |= self.shared[test.partition("::")[0]]
         if self.reach.functions:
-            part = Path(os.environ[FOLDER]) / f"{os.environ.get('PYTEST_XDIST_WORKER', 'main')}.json"
+            name = os.environ.get("PYTEST_XDIST_WORKER", os.environ.get(PART, "main"))
+            part = Path(os.environ[FOLDER]) / f"{name}.json"
             functions = {test: sorted(names) for test, names in self.reach.functions.items()}
             part.write_text(json.dumps({"functions": functions, "seconds": self.reach.seconds}))
 

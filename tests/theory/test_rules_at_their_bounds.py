@@ -1,0 +1,226 @@
+"""Every rule of every verdict, just inside and just outside its bound, with all else good."""
+
+import importlib.util
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from altmin.guarantees.classifier import CLASSIFIER, ClassifierEvidence
+from altmin.guarantees.contract import judge
+from altmin.guarantees.dictionary import DICTIONARY
+from altmin.guarantees.machine import MACHINE, SWEPT
+from altmin.guarantees.nonnegative import NONNEGATIVE
+from altmin.guarantees.overcomplete import OVERCOMPLETE
+from altmin.guarantees.sensing import SENSING
+
+_spec = importlib.util.spec_from_file_location("limits", Path(__file__).with_name("limits.py"))
+limits = importlib.util.module_from_spec(_spec)
+sys.modules["limits"] = limits  # dataclasses look their module up
+_spec.loader.exec_module(limits)
+
+# Decide, and have no number to move: 'judged' follows from the other tests, the others are never known.
+WITHOUT_NUMBER = {"judged", "seen_again", "link", "alternatives"}
+COUNTED = {"on", "use", "columns"}  # always known
+CASES = [
+    pytest.param(name, limit, id=f"{name}: {limit.id}")
+    for name, (*_, rows) in limits.LIMITS.items()
+    for limit in rows
+]
+ORDER = ("recovered", "plausible", "unknown", "contradicted")
+
+
+def _least(*verdicts: str) -> str:
+    return max(verdicts, key=ORDER.index)
+
+
+@pytest.mark.parametrize("name", limits.LIMITS)
+def test_the_table_holds_every_deciding_row_with_its_bound(name):
+    family, evidence, verdict, rows = limits.LIMITS[name]
+    report = judge(family, evidence)
+    assert report.verdict == verdict
+    deciding = {row.id: row for row in report.decisive if row.id not in WITHOUT_NUMBER}
+    assert set(deciding) == {limit.id for limit in rows}
+    for limit in rows:
+        bound = deciding[limit.id].at_most if limit.sense == "<=" else deciding[limit.id].at_least
+        assert bound == pytest.approx(limit.bound, rel=1e-9), limit.id
+        assert (deciding[limit.id].at_most is None) == (limit.sense == ">="), limit.id
+
+
+@pytest.mark.parametrize(("name", "limit"), CASES)
+def test_just_inside_holds(name, limit):
+    family, evidence, verdict, _ = limits.LIMITS[name]
+    report = judge(family, limit.at(evidence, limit.beyond(-1e-9)))
+    assert report[limit.id].status == "holds"
+    others = [row.id for row in report.decisive if row.status == "violated" and row.id != limit.id]
+    # A tenth of outliers is few, and yet more than none.
+    assert others == (["none_left_out"] if limit.id == "few_outliers" else [])
+    assert report.verdict == ("plausible" if others else verdict)
+
+
+@pytest.mark.parametrize(("name", "limit"), CASES)
+def test_just_outside_is_violated_and_lowers_the_verdict(name, limit):
+    family, evidence, verdict, _ = limits.LIMITS[name]
+    report = judge(family, limit.at(evidence, limit.beyond(1e-6)))
+    assert report[limit.id].status == "violated"
+    assert report.verdict == _least(verdict, limit.fails)
+    n = len(report.factors)
+    hit = {"one": {1}, "all": set(range(n)), "others": set(range(n)) - {1}, "none": set()}[limit.speaks_of]
+    for factor in report.factors:
+        expected = _least(verdict, limit.fails) if factor.number in hit else verdict
+        assert factor.verdict == expected
+        assert (factor.against == "") == (expected == "recovered")
+    assert report.advice != ""
+
+
+@pytest.mark.parametrize("name", limits.LIMITS)
+def test_what_cannot_be_measured_is_not_recovered(name):
+    family, evidence, _, rows = limits.LIMITS[name]
+    for limit in rows:
+        if limit.id in COUNTED:
+            continue
+        report = judge(family, limit.at(evidence, np.nan))
+        assert report[limit.id].status == "cannot be checked", limit.id
+        touched = {other.fails for other in rows if other.where == limit.where}
+        assert report.verdict == ("plausible" if touched == {"plausible"} else "unknown"), limit.id
+
+
+@pytest.mark.parametrize("name", limits.LIMITS)
+def test_every_id_of_a_rule_is_needed(name):
+    family, evidence, *_ = limits.LIMITS[name]
+    for id in family.rule(evidence).needs:
+        without = replace(family, tests=lambda e, id=id: [t for t in family.tests(e) if t.row.id != id])
+        report = judge(without, evidence)
+        assert report.verdict == "unknown", id
+        assert all(factor.verdict == "unknown" for factor in report.factors), id
+
+
+@pytest.mark.parametrize(
+    ("where", "value", "verdict"),
+    [
+        ("atoms.spread", 3.0, "plausible"),
+        ("atoms.spread", 3.001, "contradicted"),
+        ("atoms.dense", 0.05, "plausible"),
+        ("atoms.dense", 0.0501, "contradicted"),
+    ],
+)
+def test_far_outside_what_is_missing_contradicts(where, value, verdict):
+    report = judge(DICTIONARY, limits.put(limits.dictionary(), where.split("."), value))
+    assert report.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "unknown", "status"),
+    [(2, 0, "holds"), (3, 0, "violated"), (0, 1, "holds"), (0, 2, "violated"), (1, 1, "holds")],
+)
+def test_where_most_atoms_are_doubtful_the_others_are_unknown(doubtful, unknown, status):
+    """One that can't be judged counts half as much again as one against which something stands."""
+    line = np.where(np.arange(limits.K) < doubtful, 2.0, 0.1)
+    span = np.where(np.arange(limits.K) >= limits.K - unknown, 0.1, 0.9)
+    report = judge(DICTIONARY, limits.dictionary(atoms=limits.atoms(line=line, span=span)))
+    assert report["judged"].status == status
+    for i, factor in enumerate(report.factors):
+        own = "plausible" if i < doubtful else "unknown" if i >= limits.K - unknown else "recovered"
+        assert factor.verdict == (own if status == "holds" else "unknown")
+
+
+@pytest.mark.parametrize(
+    ("changes", "bound"),
+    [
+        ({"residual": 0.002}, 0.01),  # never below the accuracy that is claimed
+        ({"residual": 0.04}, 0.03),
+        ({"residual": 0.5}, 0.05),
+    ],
+)
+def test_halves_of_a_cone_may_differ_by_what_noise_explains(changes, bound):
+    report = judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | changes)))
+    assert report["halves"].at_most == pytest.approx(bound)
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"residual": 0.001}, "exact"),
+        ({"residual": 0.00101}, "exact"),  # nothing was refitted, and no weight is negative
+        ({"residual": 0.01001}, "noisy"),
+        ({"residual": 0.009, "shape": replace(limits.cone_shape(), negative=0.0016)}, "exact"),
+        ({"residual": 0.009, "shape": replace(limits.cone_shape(), negative=0.0017)}, "noisy"),
+        ({"residual": 0.00101, "halves": np.zeros(limits.D)}, "noisy"),
+        ({"residual": 0.001, "halves": np.zeros(limits.D)}, "exact"),
+        ({"shape": None, "residual": 0.5}, "exact"),
+    ],
+)
+def test_which_rule_applies_to_a_cone(changes, name):
+    assert NONNEGATIVE.rule(limits.cone(**changes)).name == name
+
+
+@pytest.mark.parametrize(
+    ("left", "step", "name"),
+    [(1e-6, 0.0, "exact"), (1.1e-6, 0.0, "noisy"), (3.9e-4, 0.01, "exact"), (4.1e-4, 0.01, "noisy")],
+)
+def test_which_rule_applies_to_rows(left, step, name):
+    """What a step of Gauss and Newton would still remove is no noise."""
+    assert MACHINE.rule(limits.machine(replace(limits.looked_at(left), step=step))).name == name
+    assert SENSING.rule(limits.sensing(replace(limits.measurements(left), step=step))).name == name
+
+
+def test_streams_without_error_need_not_fall():
+    assert judge(MACHINE, limits.machine(None, ratio=np.nan, loss=1e-10)).verdict == "plausible"
+    assert judge(MACHINE, limits.machine(None, ratio=np.nan, loss=1.1e-10)).verdict == "unknown"
+
+
+def test_refits_count_where_there_is_noise_and_copies_make_errors_larger():
+    quiet, noisy = limits.looked_at(0.0), replace(limits.looked_at(0.1), noise_error=0.01)
+    assert judge(MACHINE, limits.machine(quiet, halves=0.5)).estimated_error == 0.0
+    assert judge(MACHINE, limits.machine(noisy)).estimated_error == pytest.approx(0.01)
+    assert judge(MACHINE, limits.machine(noisy, halves=0.1)).estimated_error == pytest.approx(0.05)
+    assert judge(MACHINE, limits.machine(noisy, halves=0.001)).estimated_error == pytest.approx(0.01)
+    fourth = judge(MACHINE, limits.machine(replace(noisy, distinct=limits.N / 4)))
+    assert fourth.estimated_error == pytest.approx(0.02)
+    assert fourth["error"].measured == pytest.approx(0.026)
+    sampled = judge(
+        MACHINE, limits.machine(replace(noisy, n_sample=limits.N // 4))
+    )  # of rows that weren't looked at, too
+    assert sampled.estimated_error == pytest.approx(0.005)
+    assert judge(MACHINE, limits.machine(replace(noisy, step=0.02))).estimated_error == pytest.approx(
+        np.hypot(0.01, 0.02)
+    )
+
+
+def test_errors_of_atoms_and_what_they_stay_below():
+    clean = judge(DICTIONARY, limits.dictionary(atoms=limits.atoms(step=np.array([0.0, 0.01, 0.0, 0.0]))))
+    assert [factor.error for factor in clean.factors] == [1e-6, 0.01, 1e-6, 1e-6]
+    assert clean.estimated_error == 0.01
+    facts = limits.atoms(
+        0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
+    )
+    noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
+    assert noisy.estimated_error == pytest.approx(0.005)
+    assert [factor.bound for factor in noisy.factors] == pytest.approx([0.0082] * limits.K)
+    assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
+
+
+def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left():
+    weights = judge(NONNEGATIVE, limits.cone(shape=replace(limits.cone_shape(), negative=0.001)))
+    assert weights.estimated_error == pytest.approx(0.006)
+    room = judge(NONNEGATIVE, limits.cone(room=np.array([0.0, 0.01, 0.02])))
+    assert [factor.error for factor in room.factors] == pytest.approx([0.03, 0.02, 0.01])
+    halves = judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"halves": np.array([0.0, 0.02, 0.02])})))
+    assert [factor.error for factor in halves.factors] == pytest.approx([0.02 / 2**0.5, 0.02, 0.02])
+    assert [factor.bound for factor in halves.factors] == pytest.approx([0.03 / 2**0.5, 0.03, 0.03])
+    assert judge(NONNEGATIVE, limits.cone(residual=0.04)).estimated_error is None
+
+
+def test_a_fit_by_sweeps_claims_nothing():
+    report = judge(SWEPT, 0.1)
+    assert (report.verdict, report.advice) == ("unknown", "judge it by held-out rows")
+
+
+def test_without_refits_or_samples_nothing_is_recovered():
+    assert judge(DICTIONARY, limits.dictionary(atoms=None)).verdict == "unknown"
+    assert judge(NONNEGATIVE, limits.cone(shape=None)).verdict == "unknown"
+    assert judge(NONNEGATIVE, limits.cone(residual=0.04)).verdict == "unknown"
+    assert judge(CLASSIFIER, ClassifierEvidence(limits.LENS, limits.N, limits.P, 50.0)).verdict == "unknown"
+    assert judge(OVERCOMPLETE, replace(limits.stable_atoms(), sines=None)).verdict == "unknown"

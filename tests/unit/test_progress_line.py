@@ -1,0 +1,79 @@
+"""The line of progress: what it says, how often, and where it stays silent."""
+
+import io
+
+import pytest
+
+from altmin.engine import progress
+from altmin.engine.progress import Line, Silent, make_progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(progress.shutil, "get_terminal_size", lambda: type("Size", (), {"columns": 60})())
+    return now
+
+
+def shown(out):
+    return [line.rstrip() for line in out.getvalue().split("\r")[1:]]
+
+
+def test_lines_are_shown_now_and_then_and_cut_to_the_width(clock):
+    out = Terminal()
+    line = Line(out, every=0.1)
+    line.begin("a plan", 40)
+    line.round("pass", 0.5)  # at once: too early
+    clock[0] += 0.05
+    line.round("pass", 0.6)
+    assert shown(out) == ["a plan"]
+    clock[0] += 0.06
+    line.round("pass", 0.75)
+    assert shown(out)[-1] == "pass 75%"
+    clock[0] += 0.05
+    assert line.iteration(1, {"change": 0.5}) is False
+    assert len(shown(out)) == 2
+    clock[0] += 0.95
+    line.iteration(2, {"change": 0.25, "count": 3})
+    assert shown(out)[-1].startswith("iteration 2/40  1 s")
+    assert shown(out)[-1].endswith("change 0.25")
+    clock[0] += 200
+    line.iteration(20, {"change": 0.125})
+    assert "3 min 21 s, at most 3 min 21 s left" in shown(out)[-1]
+    line.iteration(21, {"a very long name of a measure that does not fit": 1.0})
+    clock[0] += 1
+    line.round("pass", 0.1)
+    assert max(len(text) for text in out.getvalue().split("\r")) == 59
+    line.end("converged")
+    assert out.getvalue().endswith("\raltmin: converged\n")
+
+
+def test_files_are_told_of_plan_and_end_alone(clock):
+    out = io.StringIO()
+    line = Line(out)
+    line.begin("a plan", None)
+    clock[0] += 5
+    line.round("pass", 0.5)
+    line.iteration(1, {"change": 0.5})
+    line.end("converged")
+    assert out.getvalue() == "altmin: a plan\naltmin: converged\n"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (59.6, "1 min 00 s"), (61, "1 min 01 s"), (3600, "1 h 00 min"), (7384, "2 h 03 min")],
+)
+def test_durations(seconds, text):
+    assert progress._duration(seconds) == text
+
+
+def test_silence_is_the_default():
+    assert isinstance(make_progress(0), Silent)
+    assert isinstance(make_progress(1), Line)
+    assert make_progress(False).iteration(1, {}) is False
