@@ -36,7 +36,8 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         noise=noise, n_samples=N, n_distinct=N, theta=0.1 * ones, on=1000.0 * ones, off=9000.0 * ones,
         span=0.9 * ones, together=0.0 * ones, partner=np.arange(K)[::-1], line=0.1 * ones, second=0.1 * ones,
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
-        outside=1.0, curved=1.0,
+        outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones, bare=0.0 * ones,
+        cut=0.0, grid=0.0,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -113,6 +114,8 @@ class Limit:
     ``fails`` is what is said at best where it is broken; ``where`` the path to a number of the evidence,
     which is ``unit`` times what is held against the bound; ``speaks_of`` the factors that it is said of: the
     'one' whose number it is, 'all' of them, the 'others', or 'none', where it speaks of the whole alone.
+    ``also`` is a row with a tighter bound on the same number, ``rest`` what is then said of other factors, and
+    ``outside`` what becomes of the row itself.
     """
 
     id: str
@@ -122,6 +125,9 @@ class Limit:
     where: str | Callable[[Any, float], Any]
     unit: float = 1.0
     speaks_of: str = "all"
+    also: str = ""
+    rest: str = ""
+    outside: str = "violated"
 
     def at(self, evidence: Any, measured: float) -> Any:
         """The evidence with this number in this place."""
@@ -145,7 +151,8 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
-    return put(evidence, ["atoms", "se"], measured / 2.5)
+    freedom = 2**0.5 if evidence.fit.theorem == 1 else 1.0  # orthogonal atoms have half of it
+    return put(evidence, ["atoms", "se"], measured * freedom / 2.5)
 
 
 def _dead_columns(evidence: MachineEvidence, measured: float) -> MachineEvidence:
@@ -161,13 +168,18 @@ _ATOM_RULES = [
     Limit("lines", "<=", 1.0, "plausible", "atoms.line", speaks_of="one"),
     Limit("one_direction", "<=", 1.0, "plausible", "atoms.second", speaks_of="one"),
     Limit("still", "<=", 1.0, "contradicted", "atoms.drift", speaks_of="one"),
-    Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one"),
+    Limit("mixed", "<=", 0.0, "plausible", "atoms.bare", speaks_of="one"),
+    Limit("uncut", "<=", 0.0, "contradicted", "atoms.cut"),
+    Limit("fine", "<=", 0.25, "plausible", "atoms.grid"),
     Limit("straight", "<=", 4.0, "contradicted", "atoms.curved"),
     Limit("structure", "<=", 0.48, "unknown", "atoms.left"),  # .5 less the root of 4 atoms in 10,000 samples
     Limit("inside", "<=", 2.0, "contradicted", "atoms.outside", speaks_of="none"),
 ]
+_CHANCE = (2 * np.log(2 * K**2)) ** 0.5  # the largest |t| of all pairs of atoms
 _EXACT_ATOMS = [
     *_ATOM_RULES,
+    Limit("alone", ">=", 0.3, "plausible", "atoms.alone", speaks_of="one"),
+    Limit("unrelated", "<=", 1.0, "plausible", "atoms.sign_related", _CHANCE + 2, speaks_of="one"),
     Limit("sparse", "<=", 0.6, "unknown", "atoms.theta", speaks_of="one"),
     Limit("on", ">=", 3.0, "unknown", "atoms.on", speaks_of="one"),
     Limit("apart", "<=", 0.35, "plausible", "atoms.together", speaks_of="one"),
@@ -177,6 +189,8 @@ _EXACT_ATOMS = [
 ]
 _NOISY_ATOMS = [
     *_ATOM_RULES,
+    Limit("alone", ">=", 0.65, "plausible", "atoms.alone", speaks_of="one"),
+    Limit("unrelated", "<=", 1.0, "plausible", "atoms.size_related", _CHANCE + 4, speaks_of="one"),
     Limit("sparse", "<=", 0.45, "unknown", "atoms.theta", speaks_of="one"),
     Limit("on", ">=", 15.0, "unknown", "atoms.on", speaks_of="one"),
     Limit("apart", "<=", 0.19, "plausible", "atoms.together", speaks_of="one"),
@@ -184,17 +198,21 @@ _NOISY_ATOMS = [
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
     Limit("none_dense", "<=", 0.01, "plausible", "atoms.dense", speaks_of="none"),
 ]
+_STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")
 _COMPLETE = [
     Limit("off", ">=", 2.5, "unknown", "atoms.off", K, speaks_of="one"),
+    _STEP,
 ]
 _ORTHOGONAL = [
     Limit("off", ">=", 1.2, "unknown", "atoms.off", K, speaks_of="one"),
 ]
+# Of orthogonal atoms none is much better than the worst.
+_SHARED_STEP = replace(_STEP, rest="unknown")
 _CONE_RULES = [
     Limit("independent", "<=", 1e6, "contradicted", "shape.condition"),
     Limit("none_empty", "<=", 0.0, "contradicted", "shape.empty"),
     Limit("piled_up", "<=", 0.02, "plausible", "shape.negative_mass"),
-    Limit("few_outliers", "<=", 0.1, "contradicted", "dropped"),
+    Limit("few_outliers", "<=", 0.1, "contradicted", "dropped", also="none_left_out"),
     Limit("none_left_out", "<=", 0.01, "plausible", "dropped", speaks_of="none"),
 ]
 _EXACT_CONE_SHAPE = [
@@ -204,7 +222,8 @@ _EXACT_CONE_SHAPE = [
     Limit("span", ">=", 0.25, "unknown", "shape.span", 2**-0.5),
     Limit("pairs", ">=", 5.0, "unknown", "shape.pairs"),
     Limit("negative", "<=", 0.01, "unknown", "shape.negative", 1 / (2 * D)),
-    Limit("residual", "<=", 0.01, "unknown", "residual"),  # beyond it data have noise: other tests are asked
+    # beyond it data have noise: other tests are asked
+    Limit("residual", "<=", 0.01, "unknown", "residual", outside="cannot be checked"),
 ]
 _ROOM = Limit("unique", "<=", 0.05, "plausible", "room", speaks_of="others")
 _NOISY_CONE_RULES = [
@@ -214,6 +233,7 @@ _NOISY_CONE_RULES = [
     Limit("pairs_at_noise", ">=", 5.0, "unknown", "at_noise.pairs"),
     Limit("halves", "<=", 0.03, "unknown", "halves", speaks_of="one"),  # three quarters of the residual
     Limit("restarts", "<=", 0.02, "plausible", "restarts", speaks_of="one"),
+    Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
     Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
     Limit("uncut", "<=", 0.0, "contradicted", "cut"),
     _ROOM,
@@ -266,7 +286,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
     ]),
     "orthogonal dictionary": (DICTIONARY, dictionary(1), "recovered", [
-        *_EXACT_ATOMS, *_ORTHOGONAL, Limit("distinct", ">=", 1.5, "unknown", "atoms.n_distinct", K),
+        *_EXACT_ATOMS, *_ORTHOGONAL, _SHARED_STEP, Limit("distinct", ">=", 1.5, "unknown", "atoms.n_distinct", K),
     ]),
     "online dictionary": (DICTIONARY, dictionary(3), "recovered", [
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
@@ -276,7 +296,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),
     ]),
     "noisy orthogonal dictionary": (DICTIONARY, dictionary(1, atoms=atoms(0.1)), "recovered", [
-        *_NOISY_ATOMS, *_ORTHOGONAL, Limit("distinct", ">=", 3.0, "unknown", "atoms.n_distinct", K),
+        *_NOISY_ATOMS, *_ORTHOGONAL, _SHARED_STEP, Limit("distinct", ">=", 3.0, "unknown", "atoms.n_distinct", K),
     ]),
     "noisy dictionary, refitted": (DICTIONARY, dictionary(atoms=atoms(0.1), **REFITS), "recovered", [
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),
