@@ -87,9 +87,9 @@ def test_the_first_examples_print_what_they_say(number, capsys, tmp_path, monkey
     exec(compile(BLOCKS[number], f"README example {number}", "exec"), {})
     said = capsys.readouterr().out.splitlines()
     told = re.findall(r"^print\(.*\)  # (.*)$", BLOCKS[number], re.MULTILINE)
-    assert len(said) == len(told) >= 3
+    assert len(said) == len(told) >= 2
     for text, comment in zip(said, told, strict=True):
         if decimals := re.match(r"\d+\.(\d+)", comment):
             assert comment.startswith(f"{float(text):.{len(decimals[1])}f}"), (text, comment)
-        elif comment in VERDICTS:
+        elif comment in VERDICTS or number == 0:
             assert text == comment

@@ -36,8 +36,8 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         noise=noise, n_samples=N, n_distinct=N, theta=0.1 * ones, on=1000.0 * ones, off=9000.0 * ones,
         span=0.9 * ones, together=0.0 * ones, partner=np.arange(K)[::-1], line=0.1 * ones, second=0.1 * ones,
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
-        outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones, bare=0.0 * ones,
-        cut=0.0, grid=0.0,
+        outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
+        bare=0.0 * ones, cut=0.0, grid=0.0,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -114,7 +114,7 @@ class Limit:
     ``fails`` is what is said at best where it is broken; ``where`` the path to a number of the evidence,
     which is ``unit`` times what is held against the bound; ``speaks_of`` the factors that it is said of: the
     'one' whose number it is, 'all' of them, the 'others', or 'none', where it speaks of the whole alone.
-    ``also`` is a row with a tighter bound on the same number, ``rest`` what is then said of other factors, and
+    ``also`` is a row with a tighter bound on the same number, ``rest`` what is then said of other factors,
     ``outside`` what becomes of the row itself.
     """
 
@@ -286,7 +286,8 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
     ]),
     "orthogonal dictionary": (DICTIONARY, dictionary(1), "recovered", [
-        *_EXACT_ATOMS, *_ORTHOGONAL, _SHARED_STEP, Limit("distinct", ">=", 1.5, "unknown", "atoms.n_distinct", K),
+        *_EXACT_ATOMS, *_ORTHOGONAL, _SHARED_STEP,
+        Limit("distinct", ">=", 1.5, "unknown", "atoms.n_distinct", K),
     ]),
     "online dictionary": (DICTIONARY, dictionary(3), "recovered", [
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
@@ -296,7 +297,8 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),
     ]),
     "noisy orthogonal dictionary": (DICTIONARY, dictionary(1, atoms=atoms(0.1)), "recovered", [
-        *_NOISY_ATOMS, *_ORTHOGONAL, _SHARED_STEP, Limit("distinct", ">=", 3.0, "unknown", "atoms.n_distinct", K),
+        *_NOISY_ATOMS, *_ORTHOGONAL, _SHARED_STEP,
+        Limit("distinct", ">=", 3.0, "unknown", "atoms.n_distinct", K),
     ]),
     "noisy dictionary, refitted": (DICTIONARY, dictionary(atoms=atoms(0.1), **REFITS), "recovered", [
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),

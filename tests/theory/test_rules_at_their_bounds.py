@@ -197,7 +197,9 @@ def test_errors_of_atoms_and_what_they_stay_below():
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
     assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.004))
-    assert [factor.bound for factor in noisy.factors] == pytest.approx([0.002 + 0.0057741] * limits.K, rel=1e-4)
+    assert [factor.bound for factor in noisy.factors] == pytest.approx(
+        [0.002 + 0.0057741] * limits.K, rel=1e-4
+    )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
 
 

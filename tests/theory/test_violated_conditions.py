@@ -197,8 +197,9 @@ def test_dictionaries_that_share_supports():
 def test_dictionaries_that_are_not_orthogonal():
     problem = make_sparse_dictionary(1500, 6, density=0.15, condition=6, random_state=0)
     good = make_sparse_dictionary(1500, 6, density=0.15, orthogonal=True, random_state=0)
-    assert status(OrthogonalDictionaryLearning().fit(problem.X).guarantee_, "step") == "violated"
-    assert status(OrthogonalDictionaryLearning().fit(good.X).guarantee_, "step") == "holds"
+    wrong, right = (OrthogonalDictionaryLearning().fit(data.X).guarantee_ for data in (problem, good))
+    assert wrong["accurate"].status == "violated" and wrong.verdict == "unknown"
+    assert right["accurate"].status == "holds" and right.verdict == "recovered"
 
 
 def test_dictionaries_fits_bring_all_rows():

@@ -66,10 +66,10 @@ def test_robust_error_is_the_larger_of_two_standard_errors(uneven):
 def test_drift_compares_the_steps_of_early_and_late_rows():
     early, late = (np.linalg.lstsq(J[part], R[part], rcond=None)[0] for part in (slice(30), slice(30, None)))
     apart = np.linalg.norm((early - late)[1:])  # the intercept may move
-    assert drift(J, R, noise=0.1, size=2.0) == pytest.approx(apart / 2 / 0.3)
-    assert drift(J, R, noise=0.001, size=2.0) == pytest.approx(apart / 2 / 0.01)
-    assert math.isnan(drift(J[:7], R[:7], 0.1, 1.0))
-    assert math.isfinite(drift(J[:8], R[:8], 0.1, 1.0))
+    assert drift(J, J.T @ J, R, noise=0.1, size=2.0) == pytest.approx(apart / 2 / 0.3)
+    assert drift(J, J.T @ J, R, noise=0.001, size=2.0) == pytest.approx(apart / 2 / 0.01)
+    assert math.isnan(drift(J[:7], J[:7].T @ J[:7], R[:7], 0.1, 1.0))
+    assert math.isfinite(drift(J[:8], J[:8].T @ J[:8], R[:8], 0.1, 1.0))
 
 
 def test_attenuation_is_bounded_by_slope_and_size():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from altmin import discover
 from altmin.algorithms.correlation.hypercontractive import hypercontractive_norm
 from altmin.algorithms.correlation.threshold_correlation import threshold_correlation
 from altmin.algorithms.dictionary.block_sums import bin_edges, relative_threshold
@@ -18,7 +19,6 @@ from altmin.datasets import (
     make_sparse_dictionary,
     make_star,
 )
-from altmin.discovery.law import discover_law
 from altmin.hyperspectral import abundances
 from altmin.metrics import abundance_rmse, crosstalk, match_components, psnr, recall_at_k, sine_errors, ssim
 from altmin.selection import align_components
@@ -61,11 +61,8 @@ SQUARE = np.eye(4)
         (lambda: align_components(ONES, np.ones((3, 5))), "must have the same features"),
         (lambda: abundances(ONES, np.ones((2, 5))), "the bands must agree"),
         (lambda: abundances(ONES, ONES, scaling="odd"), "scaling='odd'"),
-        (
-            lambda: discover_law(np.ones((30, 3)), np.ones(29), 30, 0),
-            "number for each of the 30",
-        ),
-        (lambda: discover_law(np.ones((30, 3)), np.full(30, np.nan), 30, 0), "one finite number"),
+        (lambda: discover(np.ones((30, 3)), np.ones(29)), "number for each of the 30"),
+        (lambda: discover(np.ones((30, 3)), np.full(30, np.nan)), "one finite number"),
         (lambda: threshold_correlation(np.ones((0, 3)), 0.1), "at least one row and one column"),
         (lambda: threshold_correlation(np.ones((3, 0)), 0.1), "at least one row and one column"),
         (lambda: threshold_correlation(np.ones(3), 0.1), "V has shape"),

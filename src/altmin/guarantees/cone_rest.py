@@ -65,6 +65,7 @@ def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     Signs keep the size of each entry, so that noise may depend on sample and feature, as that of counts does.
     """
     rng = np.random.default_rng(seed)
+    rest = rest / max(float(np.abs(rest).max(initial=0.0)), np.finfo(float).tiny)  # squares may be no numbers
 
     def largest(R: NDArray[Any]) -> float:
         if min(R.shape) < 3 or not R.any():
