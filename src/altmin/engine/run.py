@@ -183,7 +183,7 @@ class _Run:
                 "converged", f"the factors were precise to {change:.1g} when max_iter={allowed} was reached"
             )
         moved = f", and the factors still changed by {change:.1g}" if change < _UNKNOWN else ""
-        return Done("max_iter", f"max_iter={allowed} was reached{moved}")
+        return Done("max_iter", f"all {allowed} iterations were used{moved}")
 
     def _count(self, step: Round, state: State) -> Done | None:
         """Book a finished round; say so where it ends the fit."""
