@@ -68,7 +68,7 @@ def test_progress_leaves_one_line(folder, columns):
     text = shown.decode().replace("\r\n", "\n")
     assert "iteration" in text  # it did live
     lines = [line for line in screen(text, columns) if line]
-    assert len("".join(lines)) < 250 and lines[0].startswith("altmin: max_iter: all 300 iterations were used"), (
+    assert len("".join(lines)) < 250 and lines[0].startswith("altmin: max_iter: all 300 iterations were"), (
         lines
     )
 
