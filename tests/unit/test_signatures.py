@@ -119,6 +119,12 @@ def test_match_names_single_ones_merges_splits_and_new_ones():
     assert result.names() == ("signature 3", "signature 1", "signature 2", "signature 6")
 
 
+def test_match_against_a_single_reference():
+    known = library(2)
+    result = match(known, known[:1], threshold=0.95)
+    assert [row.kind for row in result.rows] == ["match", "new"]
+
+
 def test_match_refuses_other_channels():
     with pytest.raises(ValueError, match="78 channels"):
         match(np.ones((1, 78)), np.ones((2, 96)))

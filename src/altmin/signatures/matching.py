@@ -140,6 +140,8 @@ def _name(
     name, closest = found.names[row], (known.names[best],)
     if single >= threshold:
         return Match(name, "match", closest, (1.0,), single)
+    if len(known.names) < 2:  # no two to merge
+        return Match(name, "new", closest, (1.0,), single)
     pair, shares, both = _best_pair(found.values[row], known.values)
     if both >= threshold and min(shares) >= _LEAST_SHARE and both >= single + _GAIN:
         largest = np.argsort(-np.array(shares))
