@@ -50,6 +50,7 @@ def _by_pandas(path: str) -> object:
 @promise
 def ctrl_c() -> Iterator[Figure]:
     """Ctrl-C at ten instants of ``altmin fit``, several times: always 130, never a model unless asked for."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background begin deaf to Ctrl-C
     wrong = left = kept = unsaid = 0
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
