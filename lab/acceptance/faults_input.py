@@ -73,7 +73,9 @@ def the_digest_is_cheap() -> Iterator[Figure]:
         "1,000 features": make_dir(20_000, 1000, 20, random_state=0).X,
         "1,000 features, float32": make_dir(20_000, 1000, 20, random_state=0).X.astype(np.float32),
         "100 features": make_dir(200_000, 100, 20, random_state=0).X,
-        "5,000 features, sparse": sp.random_array((20_000, 5000), density=0.02, format="csr", rng=rng),
+        "5,000 features, sparse": sp.csr_array(
+            sp.random(20_000, 5000, density=0.02, format="csr", random_state=rng)
+        ),
     }
     for name, X in tables.items():
         factors = np.asarray(rng.random((X.shape[1], 20)), X.dtype)

@@ -51,7 +51,7 @@ class Case:
 
 
 def _clicks(rng: np.random.Generator) -> Any:
-    clicks = sp.random_array((400, 120), density=0.08, format="csr", rng=rng)
+    clicks = sp.csr_array(sp.random(400, 120, density=0.08, format="csr", random_state=rng))
     clicks.data[:] = 1.0
     return clicks
 

@@ -20,9 +20,7 @@ LAW = make_quadratic(
 )
 RNG = np.random.default_rng(0)
 COUNTS = RNG.poisson(20 * make_dir(120, 30, 3, concentration=0.5, random_state=1).X).astype(float)
-ENTRIES = sp.random_array(
-    (30, 25), density=0.5, rng=0, data_sampler=lambda size: RNG.standard_normal(size) + 2
-)
+ENTRIES = sp.coo_array((RNG.random((30, 25)) < 0.5) * (RNG.standard_normal((30, 25)) + 2))
 SIGNAL = RNG.standard_normal(6)
 DESIGNS = RNG.standard_normal((90, 6))
 

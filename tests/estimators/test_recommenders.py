@@ -58,7 +58,7 @@ def test_clicks_on_more_columns_than_have_room_are_ranked_by_factors(monkeypatch
 def test_a_block_that_holds_rows_and_columns_solves_those_that_are_asked_for(phase):
     rng = np.random.default_rng(2)
     B = sp.csr_array((rng.random((70, 40)) < 0.2) * 1.0)
-    both = sp.block_array([[None, B], [B.T, None]], format="csr")
+    both = sp.csr_array(sp.bmat([[None, B], [B.T, None]], format="csr"))
     algorithm = ClickFactors(3, 70)
     state = replace(algorithm.init(Info(110, both.dtype, n_rows=110), 0), phase=phase)
     cuts = [(0, 60), (60, 90), (90, 110)]

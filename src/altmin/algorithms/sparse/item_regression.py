@@ -96,9 +96,10 @@ def gram_map(algorithm: ItemRegression, state: ItemState, block: Block) -> Stats
     """B'DB, that of the rows left out, and the clicks."""
     B = rows_of(block.X)
     clicks = np.diff(B.indptr)
-    D = sp.diags_array(1 / np.sqrt(np.maximum(clicks, 1)))
+    weights = np.repeat(1 / np.sqrt(np.maximum(clicks, 1)), clicks)
+    DB = sp.csr_array((weights * B.data, B.indices, B.indptr), shape=B.shape)
     out = np.flatnonzero(left_out(block.start, B.shape[0]))
-    gram, held = (B.T @ (D @ B)).toarray(), (B[out].T @ (D @ B)[out]).toarray()
+    gram, held = (B.T @ DB).toarray(), (B[out].T @ DB[out]).toarray()
     return {"gram": gram, "held": held, "clicks": float(clicks.sum())}
 
 

@@ -278,7 +278,7 @@ class InductiveMatrixCompletion(Estimator):
             self.loss_ = 1 - result.state.hits
         else:
             B, n = self._seen.astype(np.float64), entries.shape[0]
-            both = sp.block_array([[None, B], [B.T, None]], format="csr")
+            both = sp.csr_array(sp.bmat([[None, B], [B.T, None]], format="csr"))  # block_array: SciPy 1.12
             result = self._run(ClickFactors(max(self.rank, _LEAST_FACTORS), n), open_source(both))
             self.row_factors_, self.column_factors_ = np.split(result.state.factors, [n])
             self.row_bias_, self.column_bias_ = np.zeros(n), np.zeros(entries.shape[1])
