@@ -1,5 +1,6 @@
 """Seeds of recovery tests; a real browser: the Chromium of this machine, with every request written down."""
 
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,6 +12,9 @@ import pytest
 # A shell starts background jobs deaf to Ctrl-C; the tests that press it need ears, and so do their processes.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# The laboratory's tests need the laboratory: pip install -e lab.
+collect_ignore = [] if importlib.util.find_spec("altmin_lab") else ["lab"]
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

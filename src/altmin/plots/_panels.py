@@ -10,22 +10,30 @@ from sklearn.utils.validation import check_is_fitted
 GOOD, DOUBTFUL, BAD, NEUTRAL = "#1a7f37", "#9a6700", "#b42318", "#818b98"
 
 
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says which extra brings it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pictures need matplotlib: pip install 'altmin[plot]'", name="matplotlib"
+        ) from error
+    return plt
+
+
 def one_axes(ax: Any, size: tuple[float, float]) -> Any:
     """The given axes, or new ones on a figure of this size."""
     if ax is not None:
         return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=size, layout="constrained")[1]
+    return pyplot().subplots(figsize=size, layout="constrained")[1]
 
 
 def panels(ax: Any, rows: int, columns: int, size: tuple[float, float]) -> np.ndarray:
     """A grid of axes: on a new figure of this size, or in the place of the given axes."""
     if ax is None:
-        import matplotlib.pyplot as plt
-
         return np.asarray(
-            plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1], dtype=object
+            pyplot().subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)[1],
+            dtype=object,
         )
     from matplotlib.gridspec import GridSpecFromSubplotSpec
 

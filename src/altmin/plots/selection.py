@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from altmin.docstrings import fill_function
+from altmin.plots._panels import pyplot
 
 
 @fill_function
@@ -34,9 +35,7 @@ def plot_selection(selection: Any, *, truth: int | None = None, title: str = "",
     >>> ax = plot_selection(select_n_components(AND(2), X, [2, 3, 4], n_splits=1), truth=3)
     """
     if ax is None:
-        import matplotlib.pyplot as plt
-
-        _, ax = plt.subplots(figsize=(5, 3.4), layout="constrained")
+        _, ax = pyplot().subplots(figsize=(5, 3.4), layout="constrained")
     fitted = [row for row in selection.curve if row["splits"]]
     skipped = [row for row in selection.curve if not row["splits"]]
     across, up = (np.array([row[key] for row in fitted]) for key in ("n_components", "angle"))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from altmin.plots._panels import BAD, GOOD, NEUTRAL, one_axes, panels
+from altmin.plots._panels import BAD, GOOD, NEUTRAL, one_axes, panels, pyplot
 
 _COLOURS = {
     "C>A": "#03bcee",
@@ -94,6 +94,7 @@ def plot_exposures(exposures: Any, *, ax: Any = None) -> Any:
     >>> from altmin.signatures import refit
     >>> figure = plot_exposures(refit(np.full((3, 96), 5), np.ones((1, 96))))
     """
+    pyplot()
     import matplotlib
 
     found = getattr(exposures, "exposures_", exposures)

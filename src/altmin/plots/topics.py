@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from altmin.plots._panels import pyplot
+
 
 def plot_topics(
     topics: Any,
@@ -41,7 +43,7 @@ def plot_topics(
     >>> from altmin.plots import plot_topics
     >>> figure = plot_topics([[0.1, 0.9], [0.8, 0.2]], ["cat", "sun"], n_words=2)
     """
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     weights = np.asarray(getattr(topics, "components_", topics))
     words = np.asarray(vocabulary, dtype=object)

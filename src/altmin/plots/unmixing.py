@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from altmin.plots._panels import pyplot
+
 
 def plot_unmixing(
     result: Any,
@@ -40,7 +42,7 @@ def plot_unmixing(
     >>> from altmin.plots import plot_unmixing
     >>> figure = plot_unmixing(make_scene(10, 10, 20, 2, random_state=0), names=["soil", "water"])
     """
-    import matplotlib.pyplot as plt
+    plt = pyplot()
 
     from altmin.metrics import match_components
 
