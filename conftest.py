@@ -14,7 +14,7 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The laboratory's tests need the laboratory: pip install -e lab.
-collect_ignore = [] if importlib.util.find_spec("altmin_lab") else ["lab"]
+collect_ignore_glob = [] if importlib.util.find_spec("altmin_lab") else ["lab/*"]
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
