@@ -9,7 +9,6 @@ pytest.importorskip("pandas", reason="the extra 'dev' is not installed")
 
 import pandas as pd
 
-from altmin.cli.app import main
 from altmin.cli.tables import read_table
 from altmin.cli.text_files import FileError
 
@@ -112,21 +111,6 @@ def test_what_is_wrong_is_told(tmp_path, name, content, told):
     with pytest.raises(FileError) as error:
         read_table(str(tmp_path / name))
     assert told in str(error.value)
-
-
-@pytest.fixture
-def shell(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words, code=0):
-        monkeypatch.setattr("sys.argv", ["altmin", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = "".join(capsys.readouterr())
-        assert (stop.value.code or 0) == code, said
-        return said
-
-    return call
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])

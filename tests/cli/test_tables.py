@@ -12,7 +12,6 @@ pytest.importorskip("pandas", reason="the extra 'dev' is not installed")
 
 import pandas as pd
 
-from altmin.cli.app import main
 from altmin.cli.tables import Wanted, read_table
 from altmin.cli.text_files import FileError
 from altmin.datasets import make_dir
@@ -85,21 +84,6 @@ KINDS = [
     plain, pandas_index, id_column, text_column, semicolons, tabs, packed, feather, json_lines,
     parquet_with_text, numbered_header,
 ]  # fmt: skip
-
-
-@pytest.fixture
-def shell(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words, code=0):
-        monkeypatch.setattr("sys.argv", ["altmin", *map(str, words)])
-        with pytest.raises(SystemExit) as stop:
-            main()
-        said = "".join(capsys.readouterr())
-        assert (stop.value.code or 0) == code, said
-        return said
-
-    return call
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
