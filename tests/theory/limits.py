@@ -58,6 +58,7 @@ def cone_shape() -> ConeShape:
     return ConeShape(
         negative=0.0, pairs=50.0, span=0.9, condition=10.0, distinct=500.0, piled=True, negative_mass=0.0,
         empty=0, weights=weights, carried=np.full(D, 100.0), pure=np.full(D, 50.0),
+        slack=np.zeros(D),
     )  # fmt: skip
 
 
@@ -319,6 +320,13 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *_NOISY_CONE_RULES,
         Limit("straight", "<=", 4.0, "contradicted", "curved"),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
+    ]),
+    "noisy cone with pure samples": (NONNEGATIVE, cone(**NOISY_CONE, pure=True, room=None), "recovered", [
+        *(limit for limit in _NOISY_CONE_RULES if limit.id != "unique"),
+        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
+        Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
+        Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "cone of counts, refitted": (NONNEGATIVE, cone(**NOISY_CONE, counts=True), "recovered", [
         *_NOISY_CONE_RULES, Limit("noise_left", "<=", 1.35, "contradicted", "structured"),

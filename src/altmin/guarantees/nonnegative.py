@@ -307,8 +307,8 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
         *loose,
         whole("components can be told apart at this noise", "noise of a share", s.mixed_up, at_most=0.04,
               id="told_apart", otherwise="plausible",
-              meaning="Noise of the shares of components that are close to each other, where others have far "
-              "less: what is mixed up between two of them moves the others, too."),
+              meaning="Noise of the least certain share, where another is far surer. "
+              "Components that are close to each other are mixed up by noise, and that moves the others."),
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
@@ -323,8 +323,8 @@ def _corners(s: ConeShape) -> Test:
     return each(
         "nearly pure samples lie in the corners", "other shares", np.broadcast_to(s.slack, len(s.carried)),
         at_most=0.08, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
-        meaning="Share of other components in the middle one of the nearly pure samples, which are declared "
-        "to be there. Where it is large, the component lies beyond them.",
+        meaning="Share of other components in a typical sample among those that are nearly pure, as was "
+        "declared. Where it is large, the component lies beyond its samples.",
     )  # fmt: skip
 
 
