@@ -44,7 +44,7 @@ def best_of(X: Any, D: int, loss: str = "frobenius", n: int = 10, n_iter: int = 
 
 @promise
 def no_kind_of_mixture_is_worse_than_nmf() -> Iterator[Figure]:
-    """Mean angle at most 1.15 times that of the best NMF (two losses, nndsvda and best of 10), on each kind."""
+    """Mean angle at most 1.15 times that of the best NMF (both losses, nndsvda and best of 10), each kind."""
     yield from against_nmf(MIXTURES)
 
 
