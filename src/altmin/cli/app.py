@@ -1,5 +1,5 @@
 """``altmin``: discover, fit, select, transform, guarantee, info, report, denoise, inpaint, signatures,
-mixtures, demo, data.
+mixtures, demo, data, warm.
 
 Nothing heavy is imported before a command needs it, so that ``--help`` answers at once.
 """
@@ -366,6 +366,14 @@ def data() -> None:
     from altmin.cli.data import list_data
 
     list_data()
+
+
+@app.command()
+def warm() -> None:
+    """Compile everything once, so that the first fits don't wait for it (a minute or two)."""
+    from altmin.cli.warm import warm_up
+
+    warm_up()
 
 
 def main() -> None:
