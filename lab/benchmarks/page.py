@@ -1,4 +1,4 @@
-"""Make docs/benchmarks.md: every speed line of the acceptance scripts, then the results side by side.
+"""Make docs/benchmarks.md, of all speed lines and all results side by side, and the table of README.md.
 
 python lab/benchmarks/page.py
 """
@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from altmin_lab.bench.board import problems
-from altmin_lab.bench.page import headline, headline_lines, machine_lines, problem_lines
+from altmin_lab.bench.page import (
+    headline,
+    headline_lines,
+    least_flattering,
+    machine_lines,
+    problem_lines,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 LAB = ROOT / "lab"
@@ -41,6 +47,9 @@ LINES = """## Every speed line of the acceptance scripts
 
 A promise is *met* where all of its figures are within their bounds. Lines without one are for information.
 """
+
+
+BEGIN, END = "<!-- headlines: written by lab/benchmarks/page.py -->", "<!-- end of headlines -->"
 
 
 def speed_lines(figures: dict[str, Any], reasons: dict[str, str]) -> list[str]:
@@ -107,7 +116,11 @@ def main() -> None:
     ]
     target = ROOT / "docs" / "benchmarks.md"
     target.write_text("\n".join([*page, *machine_lines(machine)]) + "\n")
-    print(f"wrote {target.relative_to(ROOT)}")
+    readme = ROOT / "README.md"
+    before, _, rest = readme.read_text().partition(BEGIN)
+    table = "\n".join(headline_lines(least_flattering(headlines)))
+    readme.write_text(f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}")
+    print(f"wrote {target.relative_to(ROOT)} and a table of {readme.name}")
 
 
 if __name__ == "__main__":

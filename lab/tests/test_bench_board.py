@@ -103,3 +103,14 @@ def test_our_solver_and_a_peer_solve_a_small_problem():
     ours = list(source.solvers["altmin omp"](data, 1.0))
     theirs = list(source.solvers["scikit-learn orthogonal_mp_gram"](data, 1.0))
     assert ours[0][1] == pytest.approx(theirs[0][1], rel=1e-6)
+
+
+def test_the_readme_shows_the_worst_data_set_of_each_problem():
+    rows = [
+        {"job": "Toys, easy", "ratio": "12 times as fast"},
+        {"job": "Toys, hard", "ratio": "0.5 times as fast"},
+        {"job": "Cars, easy", "ratio": "3 times as fast"},
+        {"job": "Cars, hard", "ratio": "not reached"},
+        {"job": "Dolls, only", "ratio": ""},
+    ]
+    assert [row["job"] for row in page.least_flattering(rows)] == ["Toys, hard", "Cars, hard"]

@@ -52,14 +52,16 @@ def own(data: Data, budget: float) -> Iterator[Point]:
         model = ApproximateDictionaryLearning(m, n_nonzero_coefs=L, random_state=0, max_iter=rounds, n_jobs=1)
         return model.fit(data.X).components_
 
-    return _points(data, (partial(fit, rounds) for rounds in (5, 20, 200)), budget)
+    return _points(data, (partial(fit, rounds) for rounds in (1, 2, 5, 10, 20, 40, 200)), budget)
 
 
 @PROBLEM.solver("K-SVD", "compiled, batch OMP, weak atoms replaced", compiled=True)
 def clusters(data: Data, budget: float) -> Iterator[Point]:
     """More and more sweeps."""
     m = len(data.components)
-    fits = (partial(peers.ksvd_dictionary, data.X, m, L, n_sweeps=sweeps) for sweeps in (5, 20, 60, 200))
+    fits = (
+        partial(peers.ksvd_dictionary, data.X, m, L, n_sweeps=sweeps) for sweeps in (2, 5, 10, 20, 60, 200)
+    )
     return _points(data, fits, budget)
 
 
@@ -69,7 +71,7 @@ def spams(data: Data, budget: float) -> Iterator[Point]:
     m = len(data.components)
     fits = (
         partial(peers.spams_dictionary, data.X, m, penalty=0.045, iterations=n, batch=256)
-        for n in (50, 100, 200, 400, 800)
+        for n in (20, 50, 100, 200, 400, 800)
     )
     return _points(data, fits, budget)
 

@@ -19,7 +19,7 @@ from altmin_lab.peers.machines import PeerMissing
 
 Point = tuple[float, float]
 Solver = Callable[[Any, float], Iterable[Point]]
-FILES = ("nonnegative", "complete", "pursuit", "quadratic", "approximate", "denoising")
+FILES = ("nonnegative", "counts", "complete", "pursuit", "quadratic", "approximate", "denoising")
 
 
 @dataclass

@@ -150,6 +150,16 @@ def headline(problem: Problem, result: dict[str, Any]) -> dict[str, str]:
     }
 
 
+def least_flattering(rows: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+    """Of the lines of one problem's data sets the one with the smallest ratio; not reached is smallest."""
+    ratio = lambda row: 0.0 if row["ratio"] == "not reached" else float(row["ratio"].split()[0] or "inf")  # noqa: E731
+    problems: dict[str, list[dict[str, str]]] = {}
+    for row in rows:
+        if row["ratio"]:
+            problems.setdefault(row["job"].split(",")[0], []).append(row)
+    return [min(lines, key=ratio) for lines in problems.values()]
+
+
 def headline_lines(rows: Sequence[dict[str, str]]) -> list[str]:
     """The headlines as a table in Markdown."""
     if not rows:
