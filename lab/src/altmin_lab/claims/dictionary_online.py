@@ -151,6 +151,7 @@ def dictionary_rank_one_updates(quick: bool = False, mended: bool = True) -> Evi
     printed = (np.linalg.cholesky(inverse), inverse.copy())
     P = np.linalg.inv(np.linalg.cholesky(C))
     first = 0.0
+    lines: dict[str, list[tuple[float, float]]] = {"mended": [], "P alone": []}
     with np.errstate(invalid="ignore"):
         for block in range(blocks):
             Y = rng.standard_normal((1000, n)) @ A
@@ -162,6 +163,9 @@ def dictionary_rank_one_updates(quick: bool = False, mended: bool = True) -> Evi
                     algorithm_5(*printed, y, True)
                 first = _whitening_error(printed[0].T, C + Y[:50].T @ Y[:50])
             C += Y.T @ Y
+            if not block & (block - 1):  # after 1, 2, 3, 5, 9, 17 ... thousand updates
+                for name, factor in (("mended", meant[0].T), ("P alone", P)):
+                    lines[name].append((1000.0 * (block + 1), min(_whitening_error(factor, C), 1e12)))
     as_meant, ours = _whitening_error(meant[0].T, C), _whitening_error(P, C)
     return Evidence(
         judge(first < 1e-6, mended=[as_meant < 1e-6]),
@@ -171,6 +175,7 @@ def dictionary_rank_one_updates(quick: bool = False, mended: bool = True) -> Evi
         f"n={n}, condition 100, {1000 * blocks:,} rank-one updates",
         measured={"as meant": as_meant, "P alone": ours, "as printed, 50 updates": min(first, 1e300)},
         tables=beside({"whitening error": (first, ours), "the same, line 8 mended": (as_meant, ours)}),
+        figures={"rank_one_updates": law(lines, "updates", "whitening error")},
     )
 
 

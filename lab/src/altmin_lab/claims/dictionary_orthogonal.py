@@ -17,7 +17,7 @@ from altmin_lab.literal_dictionaries import algorithm_1, algorithm_4, pairwise_s
 
 PAPER = "complete-dictionary-learning"
 SPARSE = "theta at most 1/144"
-NEAR = "||D0 - D*||_F at most a constant over log n"
+NEAR = "||D0 - D*||_F at most 1 / log n (constant 1)"
 MANY = "p at least n / theta^2 (constant 1)"
 
 
@@ -70,12 +70,20 @@ def dictionary_theorem_1(quick: bool = False, threshold: float = 0.25) -> Eviden
         tables=beside({"error at the end": (lines["D"][-1][1], ours)})
         | {"largest factor of a pass": rows, "beyond theta = 1/144": beyond},
         figures={"theorem_1": curves({"theta = 1/144": lines}, "pass", "Frobenius error")},
-        hypotheses={
-            SPARSE: Check(True, "theta = 1/144"),
-            NEAR: Check(True, ".25/log n, before it is made orthogonal"),
-            MANY: Check(True, "p = n / theta^2"),
-        },
+        hypotheses=_conditions(problem, lines["D"][0][1], theta),
     )
+
+
+def _conditions(problem: Any, far: float, theta: float) -> dict[str, Check]:
+    """The theorem's hypotheses on the samples of a run."""
+    p, n = problem.codes.shape
+    used = np.count_nonzero(problem.codes) / (p * n)
+    error = 6 * np.sqrt(theta / (p * n))  # six standard errors of a share
+    return {
+        SPARSE: Check(used <= 1 / 144 + error, f"a share of 1/{1 / used:.0f} of the codes is used"),
+        NEAR: Check(far <= 1 / np.log(n), f"{far * np.log(n):.2f} / log n"),
+        MANY: Check(p >= n / theta**2, f"p {p}, asked for {n / theta**2:.0f}"),
+    }
 
 
 def _path(n: int, theta: float, c: float, seed: int, threshold: float) -> tuple[Any, dict[str, Any]]:
@@ -211,4 +219,17 @@ def dictionary_starts(quick: bool = False, decay: float = 0.97) -> Evidence:
         measured=means,
         tables=beside({"share recovered": (means["warm-up"], means["altmin"])})
         | {"share of seeds recovered": rows},
+        figures={
+            "starts": curves(
+                {
+                    f"p = {p} n": {
+                        name: [(row["theta"], row[name] + 0.01) for row in rows if row["p / n"] == p]
+                        for name in means
+                    }
+                    for p in (50, 400)
+                },
+                "theta",
+                "share recovered + .01",
+            )
+        },
     )
