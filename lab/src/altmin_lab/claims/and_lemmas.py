@@ -183,7 +183,7 @@ def and_noisy_inverse(quick: bool = False, decoder: str = "pseudo-inverse") -> E
         error = np.linalg.norm(inverse @ A - np.linalg.inv(mixing), 2)
         first = max(first, error * (edge - size) / (2 * size))
         last = max(last, error * values[-1] / (32 * size))
-        points[seed % 2].append((size / values[-1], error))
+        points[seed % 2].append((float(size / values[-1]), float(error)))
         met &= bool(np.linalg.norm(E, 2) <= 1 / 8 and size <= values[-1] / 4)
     return Evidence(
         judge(first <= 1 + 1e-9, last <= 1 + 1e-9),

@@ -202,16 +202,23 @@ def fm_tail_floor(quick: bool = False, shift: float = 0.5) -> Evidence:
         "n": exponent(list(rows), list(rows.values())),
     }
     q = _constants(np.array([1.0, 1.0, 0.1]), k)["q"]
-    bound = 0.1 * d**2 / np.sqrt(n0) / (1 - q)
+    most = 9 * n0
+    bound = 0.1 * d**2 / np.sqrt(most) / (1 - q)
+    speaks = int((0.1 * d**2 / (1 - q)) ** 2)  # from here on the bound is below ||M_k*|| = 1
     X, y = next(gaussian_batches(25 * n0, 1, *law_of(d, np.array([1.0, 1.0, 0.1]), 0)[:2]))
     model = FactorizationMachineRegressor(k, batch_size=n0, max_iter=25, random_state=0).fit(X, y)
     Q = law_of(d, np.array([1.0, 1.0, 0.1]), 0)[2]
     ours = float(np.linalg.norm(model.matrix() - Q[:, :2] @ Q[:, :2].T, 2))
     return Evidence(
-        judge(abs(found["sigma_{k+1}"] - 1) < 0.25, abs(found["n"] + 0.5) < 0.2, rows[n0] <= bound),
+        judge(
+            abs(found["sigma_{k+1}"] - 1) < 0.25,
+            abs(found["n"] + 0.5) < 0.2,
+            rows[most] <= bound,
+            speaks=most > speaks,
+        ),
         f"the distance to M_k* grows as sigma_(k+1)^{found['sigma_{k+1}']:.2f} and falls as "
-        f"n^{found['n']:.2f}; at n = {n0} it is {rows[n0]:.1e} where r / (1 - q) with constant 1 allows "
-        f"{bound:.1e}",
+        f"n^{found['n']:.2f}; at n = {most} it is {rows[most]:.1e} where r / (1 - q) with constant 1 "
+        f"allows {bound:.1e}; below n = {speaks} that bound is kept by M = 0",
         f"d={d}, k={k}, eigenvalues 1, 1 | tail, {len(seeds)} seeds, median of the last 10 of 25 batches",
         {f"exponent of {name}": value for name, value in found.items()},
         tables=beside({f"distance to M_k*, tail .1, n={n0}": (rows[n0], ours)}),
