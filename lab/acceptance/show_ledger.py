@@ -63,9 +63,9 @@ def _verdicts(findings: list[dict[str, Any]]) -> Iterator[Figure]:
 
 @promise
 def quick_ledger() -> Iterator[Figure]:
-    """With --quick the ledger takes at most 5 minutes, and every claim has a computed verdict."""
+    """With --quick the ledger takes at most 4 minutes, and every claim has a computed verdict."""
     findings = _reproduce(_folder(), "--quick")
-    yield Figure("seconds on two free cores at most", _longest(findings) + STARTING, at_most=300)
+    yield Figure("seconds on two free cores at most", _longest(findings) + STARTING, at_most=240)
     yield Figure("CPU seconds of all claims", sum(finding["cpu"] for finding in findings))
     yield from _verdicts(findings)
     again = _reproduce(_folder(), "--quick")
@@ -74,10 +74,10 @@ def quick_ledger() -> Iterator[Figure]:
 
 @promise
 def full_ledger() -> Iterator[Figure]:
-    """At the papers' sizes the ledger takes at most 90 minutes, and every claim has a computed verdict."""
+    """At the papers' sizes the ledger takes at most 60 minutes, and every claim has a computed verdict."""
     findings = _reproduce(_folder())
     cpu = [finding["cpu"] for finding in findings]
-    yield Figure("minutes on two free cores at most", (_longest(findings) + STARTING) / 60, at_most=90)
+    yield Figure("minutes on two free cores at most", (_longest(findings) + STARTING) / 60, at_most=60)
     yield Figure("CPU minutes of all claims", sum(cpu) / 60)
     yield Figure("CPU minutes of the longest claim", max(cpu) / 60)
     yield from _verdicts(findings)

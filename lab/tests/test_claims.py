@@ -35,6 +35,11 @@ WITHOUT_A_LAW = {  # tables, identities and examples: nothing to draw
     "approximate_observation_18",
     "approximate_outlier_tables",
 }
+WITHOUT_HYPOTHESES = {
+    "approximate_lemma_12",  # true of any rows
+    "approximate_theorem_17",  # of any matrix
+    "approximate_outlier_tables",  # of peers
+}
 WITHOUT_AN_ALGORITHM = {
     "and_proposition_1",  # constants of distributions
     "approximate_observation_18",  # an identity
@@ -81,6 +86,11 @@ def test_what_is_more_than_a_lemma_has_the_printed_algorithm_beside_ours():
         if claim.paper != "beyond" and not claim.where.startswith(lemmas) and not claim.literal
     }
     assert without == WITHOUT_AN_ALGORITHM
+
+
+def test_theorems_and_lemmas_have_hypotheses():
+    proven = [c for c in CLAIMS.values() if any(w in c.where for w in ("Theorem", "Lemma", "Corollary"))]
+    assert {c.name for c in proven if not c.assumes} == WITHOUT_HYPOTHESES
 
 
 @pytest.mark.parametrize("file", sorted(Path(claims.__file__).parent.glob("*.py")), ids=lambda f: f.stem)

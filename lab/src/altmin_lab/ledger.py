@@ -10,9 +10,9 @@ and holds once a misprint is mended, it 'holds partly', and the summary says wha
 algorithm leaves open (the D of step 0, the rows of the first batch) is filled in and said in the setting.
 
 A theorem is judged on data that meet its hypotheses: each of them is computed from the data of the run, with
-a constant that the check names where the paper doesn't (mostly 1). Where no data of a size that fits here meet them, or where the
-bound is kept by any program, the sentence is 'vacuous at these sizes', and the checks name the size that
-would be needed. Runs beyond the hypotheses stand in tables of their own.
+a constant that the check names where the paper doesn't (mostly 1). Where no data of a size that fits here
+meet them, or where the bound is kept by any program, the sentence is 'vacuous at these sizes', and the checks
+name the size that would be needed. Runs beyond the hypotheses stand in tables of their own.
 """
 
 from __future__ import annotations

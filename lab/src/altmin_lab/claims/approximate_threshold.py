@@ -12,10 +12,11 @@ from altmin import hypercontractive_norm, threshold_correlation
 from altmin.datasets import make_star
 from altmin_lab.claims.approximate_lemmas import odd_star
 from altmin_lab.laws import law
-from altmin_lab.ledger import Evidence, Wrong, beside, claim, judge
+from altmin_lab.ledger import Check, Evidence, Wrong, beside, claim, judge
 from altmin_lab.literal_peeling import best_input, correlation_value
 
 PAPER = "approximate-dictionary-learning"
+BALL = "tau in (0, 1), vectors in the unit ball, weights at least 0"
 
 
 @claim(
@@ -24,6 +25,7 @@ PAPER = "approximate-dictionary-learning"
     says="Some input vector is a (tau/4, tau^2/32)-approximation of threshold correlation.",
     sentence="For every tau in (0, 1), there is a polynomial time (tau/4, tau^2/32)-approximation algorithm "
     "for the tau-TC problem.",
+    assumes=(BALL,),
     wrong=Wrong("the first input vector instead of the best one", {"best": False}),
     literal=True,
 )
@@ -31,8 +33,11 @@ def approximate_theorem_6(quick: bool = False, best: bool = True) -> Evidence:
     """Input vectors against dense search in the plane, at the paper's constants and at our stronger ones."""
     n_instances = 40 if quick else 300
     ratios: dict[str, float] = {"as printed": np.inf, "as altmin does it": np.inf}
-    points = []
+    points, longest, taus, lightest = [], 0.0, [], np.inf
     for V, w, tau, optimum in _instances(n_instances):
+        longest = max(longest, float(np.linalg.norm(V, axis=1).max()))
+        lightest = min(lightest, float(w.min()))
+        taus.append(tau)
         v = best_input(V, w, tau * tau / 4) if best else V[0] / np.linalg.norm(V[0])
         share = correlation_value(v, V, w, tau * tau / 4) / optimum
         points.append((tau, share))
@@ -62,6 +67,12 @@ def approximate_theorem_6(quick: bool = False, best: bool = True) -> Evidence:
                 "tau",
                 "share of OPT",
                 {"tau^2/32": [(t, t * t / 32) for t in (0.05, 0.95)]},
+            )
+        },
+        {
+            BALL: Check(
+                longest <= 1 + 1e-9 and lightest >= 0 and 0 < min(taus) and max(taus) < 1,
+                f"lengths up to {longest:.3f}, tau {min(taus):.2f} to {max(taus):.2f}",
             )
         },
     )

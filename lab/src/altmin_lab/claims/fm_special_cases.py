@@ -20,6 +20,8 @@ from altmin_lab.literal_machine import distance as machine_error
 from altmin_lab.literal_machine import gaussian_batches, law_of, one_pass
 from altmin_lab.sabotage import as_found, shuffled
 
+INDEPENDENT = "left and right designs standard Gaussian and independent of each other"
+DESIGNS = "standard Gaussian designs"
 SENTENCE = (
     "As special cases of gFM, our framework can be applied to symmetric or asymmetric rank-one matrix "
     "sensing problems, such as inductive matrix completion and phase retrieval."
@@ -74,6 +76,7 @@ def fm_symmetric(quick: bool = False, shift: float = 0.5) -> Evidence:
     says="The framework covers y = u'Mv, inductive matrix completion.",
     sentence="An asymmetric rank-one matrix sensing operator is clearly CI-RIP due to the independency "
     "between left/right design vectors. ... " + SENTENCE,
+    assumes=(INDEPENDENT,),
     wrong=Wrong("the measurements are shuffled", {"finish": shuffled}),
     literal=True,
 )
@@ -98,6 +101,7 @@ def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[
         )
     mine = RankOneSensing(k, random_state=0).fit((U, V), finish(np.einsum("ij,ij->i", U @ M, V)))
     ours = float(np.linalg.norm(mine.matrix() - M, 2))
+    designs = gaussian_rows(np.hstack([U, V]))
     n = 40 * k * (d1 + d2)
     U, V = (((rng.random((n, d)) < 0.3) | (rng.random((n, 1)) < 0.3)).astype(float) for d in (d1, d2))
     y = finish(np.einsum("ij,ij->i", U @ M, V))
@@ -126,6 +130,7 @@ def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[
                 {"1/sqrt(n)": [(c, rows[0]["rate"] * np.sqrt(5 / c)) for c in (5, 20)]},
             )
         },
+        {INDEPENDENT: designs},
     )
 
 
@@ -135,6 +140,7 @@ def fm_asymmetric(quick: bool = False, finish: Callable[[NDArray[Any]], NDArray[
     says="Phase retrieval is the special case M = ss', and is solved.",
     sentence="In a special case when the target matrix is of rank one, the problem is called "
     "phase retrieval. ... " + SENTENCE,
+    assumes=(DESIGNS,),
     wrong=Wrong("the entries of the signals found are shuffled", {"finish": shuffled}),
     literal=True,
 )
@@ -183,6 +189,7 @@ def fm_phase_retrieval(
                 "share recovered + .01",
             )
         },
+        {DESIGNS: gaussian_rows(X)},
     )
 
 
