@@ -169,21 +169,49 @@ def algorithm_3_in_jumps(
         yield np.asarray(np.linalg.solve(P, D.T).T)
 
 
-def pairwise_start(Y: Array, density: float, seed: int, n_pairs: int = 400) -> Array:
+def pairwise_start(Y: Array, seed: int, n_pairs: int = 400) -> Array:
     """The start of Arora, Ge, Ma and Moitra (2015), Algorithm 3, for an orthogonal dictionary.
 
     Two samples u and v that share exactly one atom make sum <y, u> <y, v> y y' nearly of rank one along
-    it. Pairs are drawn until there are n directions that differ.
+    it. Pairs are drawn until there are n directions that differ; those that share no atom, as an orthogonal
+    dictionary shows at once, cost nothing.
     """
     rng = np.random.default_rng(seed)
     n = Y.shape[1]
     found: list[Array] = []
-    for _ in range(n_pairs):
-        u, v = Y[rng.integers(len(Y), size=2)]
+    pairs = Y[rng.integers(len(Y), size=(100 * n_pairs, 2))]
+    for u, v in pairs[np.abs(np.sum(pairs[:, 0] * pairs[:, 1], axis=1)) > 1e-9][:n_pairs]:
         values, vectors = np.linalg.eigh((Y.T * ((Y @ u) * (Y @ v))) @ Y)
         order = np.argsort(-np.abs(values))
         top, gap = vectors[:, order[0]], abs(values[order[0]]) / max(abs(values[order[1]]), 1e-300)
         if gap > 2 and all(abs(top @ other) < 0.5 for other in found):
+            found.append(top)
+        if len(found) == n:
+            break
+    return polar(np.vstack([*found, 1e-3 * rng.standard_normal((n - len(found), n))]))
+
+
+def clustered_start(Y: Array, least: float, seed: int, n_pairs: int = 400, n_rows: int = 1500) -> Array:
+    """The start of Agarwal, Anandkumar, Jain and Netrapalli (2016), for an orthogonal dictionary.
+
+    Samples are neighbours if their product exceeds ``least``. The common neighbours of two samples are a
+    cluster if nearly all of them (61 of 64 pairs) are neighbours, too: then all use one atom, the top
+    eigenvector of their sum of squares. The zero samples and those beyond ``n_rows`` are left out.
+    """
+    rng = np.random.default_rng(seed)
+    n = Y.shape[1]
+    rows = Y[np.any(Y != 0, axis=1)][:n_rows]
+    near = np.abs(rows @ rows.T) > least
+    np.fill_diagonal(near, False)
+    found: list[Array] = []
+    edges = np.argwhere(np.triu(near))
+    for i, j in edges[rng.permutation(len(edges))[:n_pairs]]:
+        common = np.flatnonzero(near[i] & near[j])[:64]
+        pairs = near[np.ix_(common, common)]
+        if len(common) < 3 or pairs.sum() < 61 / 64 * len(common) * (len(common) - 1):
+            continue
+        top = np.linalg.svd(rows[common])[2][0]
+        if all(abs(top @ other) < 0.5 for other in found):
             found.append(top)
         if len(found) == n:
             break
