@@ -49,6 +49,16 @@ def _verdicts(findings: list[dict[str, Any]]) -> Iterator[Figure]:
     yield Figure(
         f"claims without a computed verdict ({', '.join(without) or 'none'})", len(without), at_most=0
     )
+    for verdict in (*COMPUTED, "cannot be run here"):
+        yield Figure(f"verdict: {verdict}", sum(finding["verdict"] == verdict for finding in findings))
+    sure = [f for f in findings if f["verdict"] != "vacuous at these sizes"]
+    outside = [f["name"] for f in sure if not all(check["met"] for check in f["hypotheses"].values())]
+    yield Figure(
+        f"claims judged on data outside their hypotheses ({', '.join(outside) or 'none'})",
+        len(outside),
+        at_most=0,
+    )
+    yield Figure("claims without a wrong program", sum(not f["wrong"] for f in findings), at_most=0)
 
 
 @promise

@@ -73,18 +73,19 @@ def learn_all(
     raw = training_patches(faces, seed)
     X = raw - raw.mean(axis=1, keepdims=True)
     start = data_start(X, N_ATOMS, seed)
+    many = _passes(cpu_seconds, 7, 200)
     calls: dict[str, Callable[[], Array]] = {
         "DCT": lambda: peers.cosines(X, N_ATOMS, cpu_seconds),
-        "orthogonal": lambda: learn_dictionary(X).components_,
-        "orthogonal, sparser": lambda: learn_sparser(faces, seed),
+        "orthogonal": lambda: learn_dictionary(X, max_iter=_passes(cpu_seconds, 7, 25)).components_,
+        "orthogonal, sparser": lambda: learn_sparser(faces, seed, _passes(cpu_seconds, 7, 33)),
         "K-SVD, 35 atoms": lambda: ksvd(X, start, n_nonzero=35, cpu_seconds=cpu_seconds),
         "K-SVD, 10 atoms": lambda: ksvd(X, start, n_nonzero=10, cpu_seconds=cpu_seconds),
     }
     whitened: dict[str, Callable[[], Array]] = {
         "Algorithm 3, as printed": lambda: sample_by_sample(raw, cpu_seconds),
         "Algorithm 2, all tiles": lambda: whitened_tiles(raw),
-        "complete": lambda: CompleteDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
-        "online": lambda: OnlineDictionaryLearning(max_iter=200, random_state=0).fit(raw).components_,
+        "complete": lambda: CompleteDictionaryLearning(max_iter=many, random_state=0).fit(raw).components_,
+        "online": lambda: OnlineDictionaryLearning(max_iter=many, random_state=0).fit(raw).components_,
     }
     if peers_too:
         calls |= {
@@ -100,11 +101,16 @@ def learn_all(
     return found
 
 
-def learn_sparser(faces: Faces, seed: int = 0) -> Array:
+def _passes(cpu_seconds: float, each_second: int, most: int) -> int:
+    """Passes of a learner that isn't stopped by the clock: as many as fit under the cap, about."""
+    return int(np.clip(each_second * cpu_seconds, 1, most))
+
+
+def learn_sparser(faces: Faces, seed: int = 0, max_iter: int = 33) -> Array:
     """Ours for filling in: few codes kept, patches from anywhere in the images."""
     X = training_patches(faces, seed, tiles=False, n=10_000)
     X -= X.mean(axis=1, keepdims=True)
-    return learn_dictionary(X, shares=SPARSE_SHARES, max_iter=33).components_
+    return learn_dictionary(X, shares=SPARSE_SHARES, max_iter=max_iter).components_
 
 
 def whitened_tiles(raw: Array) -> Array:

@@ -87,8 +87,9 @@ def ledger_page(findings: Sequence[Any], results: Path, *, quick: bool) -> str:
     lead = (
         "Every theorem, figure and table of four papers as a claim: what the paper says, what was run, what "
         "was measured. The verdicts are computed from the measurements, never typed in, and for each of them "
-        "a wrong program is known that changes it. A sentence is judged as it is printed; where it fails as "
-        f"printed and holds once a misprint is mended, it holds partly. {size}"
+        "a wrong program is known that changes it. A sentence is judged as it is printed, on data that meet "
+        "its hypotheses; where it fails as printed and holds once a misprint is mended, it holds partly. "
+        f"{size}"
     )
     return page(
         "The claims of the papers, judged",

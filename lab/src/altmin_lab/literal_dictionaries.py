@@ -6,7 +6,8 @@ means is run, and the printed form is offered beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -37,9 +38,10 @@ def algorithm_4(Y: Array, first: float, decay: float, last: float) -> Iterator[t
         threshold *= decay
 
 
-def preconditioner(Y: Array, variance: float) -> Array:
+def preconditioner(Y: Array, variance: float, counts: Array | None = None) -> Array:
     """P of equation 6; ``variance`` is theta sigma^2, which the paper takes as known."""
-    inverse = np.linalg.inv(Y.T @ Y / (len(Y) * variance))
+    counts = np.ones(len(Y)) if counts is None else counts
+    inverse = np.linalg.inv((Y.T * counts) @ Y / (counts.sum() * variance))
     return np.asarray(np.linalg.cholesky(inverse).T)
 
 
@@ -48,8 +50,20 @@ def orthogonal_start(A: Array) -> Array:
     return np.asarray(A @ np.linalg.cholesky(np.linalg.inv(A.T @ A)))
 
 
+def code_patterns(n: int, theta: float) -> tuple[Array, Array]:
+    """The 3^n codes with entries 0 and +-1, and how likely each is at density theta; zero comes last.
+
+    Samples with the same code are the same sample, so p of them are a table of counts: the papers' p of
+    10^10 and more can be run without being stored.
+    """
+    codes = np.array(list(product((1.0, -1.0, 0.0), repeat=n)))
+    used = np.count_nonzero(codes, axis=1)
+    return codes, (theta / 2) ** used * (1 - theta) ** (n - used)
+
+
 def algorithm_2(
     Y: Array,
+    counts: Array,
     start: Array,
     threshold: float,
     variance: float,
@@ -62,8 +76,10 @@ def algorithm_2(
 
     Parameters
     ----------
-    Y : ndarray of shape (p, n)
-        The data; P is computed from all of them.
+    Y : ndarray of shape (n_patterns, n)
+        The samples that differ.
+    counts : ndarray of shape (n_patterns,)
+        How often each occurs; P is computed from all of them.
     start : ndarray of shape (n, n)
         The dictionary to start from.
     threshold : float
@@ -83,12 +99,12 @@ def algorithm_2(
         The atoms, as rows.
     """
     rng = np.random.default_rng(seed)
-    P = preconditioner(Y, variance)
+    P = preconditioner(Y, variance, counts)
     V = Y @ P.T
     D = orthogonal_start(start)
     for _ in range(n_passes):
-        rows = V[rng.choice(len(V), min(batch, len(V)), replace=False)]
-        D = polar(hard_threshold(rows @ D.T, threshold).T @ rows, toward=D)
+        drawn = rng.multinomial(batch, counts / counts.sum())
+        D = polar((hard_threshold(V @ D.T, threshold).T * drawn) @ V, toward=D)
         yield np.asarray(np.linalg.solve(P, D.T).T)
 
 
@@ -121,21 +137,81 @@ def algorithm_3(
         yield np.asarray(np.linalg.solve(P, D.T).T)
 
 
-def pairwise_start(Y: Array, density: float, seed: int, n_pairs: int = 400) -> Array:
+def algorithm_3_in_jumps(
+    Y: Array,
+    likely: Array,
+    start: Array,
+    threshold: float,
+    variance: float,
+    first: int,
+    window: int,
+    jumps: Iterable[int],
+    *,
+    seed: int = 0,
+    update: bool = True,
+) -> Iterator[Array]:
+    """Algorithm 3 on samples that arrive by the million: the atoms after each jump.
+
+    Of a jump only the last polar step is taken, with the last ``window`` samples and the preconditioner of
+    all so far, so D has fewer steps than the paper gives it. Samples are counts of the rows of Y, which have
+    probability ``likely``.
+    """
+    rng = np.random.default_rng(seed)
+    counts = rng.multinomial(first, likely).astype(float)
+    P = preconditioner(Y, variance, counts)
+    D = orthogonal_start(start)
+    for jump in jumps:
+        latest = rng.multinomial(window, likely)
+        counts += rng.multinomial(jump - window, likely) + latest
+        P = preconditioner(Y, variance, counts) if update else P
+        V = Y @ P.T
+        D = polar((hard_threshold(V @ D.T, threshold).T * latest) @ V, toward=D)
+        yield np.asarray(np.linalg.solve(P, D.T).T)
+
+
+def pairwise_start(Y: Array, seed: int, n_pairs: int = 400) -> Array:
     """The start of Arora, Ge, Ma and Moitra (2015), Algorithm 3, for an orthogonal dictionary.
 
     Two samples u and v that share exactly one atom make sum <y, u> <y, v> y y' nearly of rank one along
-    it. Pairs are drawn until there are n directions that differ.
+    it. Pairs are drawn until there are n directions that differ; those that share no atom, as an orthogonal
+    dictionary shows at once, cost nothing.
     """
     rng = np.random.default_rng(seed)
     n = Y.shape[1]
     found: list[Array] = []
-    for _ in range(n_pairs):
-        u, v = Y[rng.integers(len(Y), size=2)]
+    pairs = Y[rng.integers(len(Y), size=(100 * n_pairs, 2))]
+    for u, v in pairs[np.abs(np.sum(pairs[:, 0] * pairs[:, 1], axis=1)) > 1e-9][:n_pairs]:
         values, vectors = np.linalg.eigh((Y.T * ((Y @ u) * (Y @ v))) @ Y)
         order = np.argsort(-np.abs(values))
         top, gap = vectors[:, order[0]], abs(values[order[0]]) / max(abs(values[order[1]]), 1e-300)
         if gap > 2 and all(abs(top @ other) < 0.5 for other in found):
+            found.append(top)
+        if len(found) == n:
+            break
+    return polar(np.vstack([*found, 1e-3 * rng.standard_normal((n - len(found), n))]))
+
+
+def clustered_start(Y: Array, least: float, seed: int, n_pairs: int = 400, n_rows: int = 1500) -> Array:
+    """The start of Agarwal, Anandkumar, Jain and Netrapalli (2016), for an orthogonal dictionary.
+
+    Samples are neighbours if their product exceeds ``least``. The common neighbours of two samples are a
+    cluster if nearly all of them (61 of 64 pairs) are neighbours, too: then all use one atom, the top
+    eigenvector of their sum of squares. The zero samples and those beyond ``n_rows`` are left out.
+    """
+    rng = np.random.default_rng(seed)
+    n = Y.shape[1]
+    rows = Y[np.any(Y != 0, axis=1)][:n_rows]
+    near = np.abs(rows @ rows.T) > least
+    np.fill_diagonal(near, False)
+    found: list[Array] = []
+    edges = np.argwhere(np.triu(near))
+    for i, j in edges[rng.permutation(len(edges))[:n_pairs]]:
+        common = np.flatnonzero(near[i] & near[j])[:64]
+        pairs = near[np.ix_(common, common)]
+        if len(common) < 3 or pairs.sum() < 61 / 64 * len(common) * (len(common) - 1):
+            continue
+        top = np.linalg.svd(rows[common])[2][0]
+        if all(abs(top @ other) < 0.5 for other in found):
             found.append(top)
         if len(found) == n:
             break

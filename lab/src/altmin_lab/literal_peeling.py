@@ -46,7 +46,7 @@ def peel(
     alpha: float,
     n_rounds: int,
     *,
-    project: bool = True,
+    printed: bool = False,
     oracle: Oracle = best_input,
     stop: Callable[[float], bool] | None = None,
 ) -> Iterator[Round]:
@@ -62,9 +62,10 @@ def peel(
         Rows take an atom from ``alpha * tau`` on.
     n_rounds : int
         Rounds at most.
-    project : bool
-        Residuals of the projection on all atoms of a row, which the lemmas need; False: the printed step
-        ``z <- z - <z, v> v``.
+    printed : bool
+        Lines 7 and 8 as they stand: rows take an atom from <z, v>^2 = alpha tau on, whatever their length,
+        and ``z <- z - <z, v> v``. The lemmas need alpha tau ||x||^2 and the residual of the projection on all
+        atoms of a row.
     oracle : callable
         Vectors, weights and threshold to a direction.
     stop : callable, optional
@@ -84,13 +85,13 @@ def peel(
     for _ in range(n_rounds):
         V = Z / norms[:, None]
         v = oracle(V, w, alpha * tau)
-        rows = np.flatnonzero((V @ v) ** 2 >= alpha * tau)
+        rows = np.flatnonzero(((Z if printed else V) @ v) ** 2 >= alpha * tau)
         if not len(rows):
             return
         before = float(np.sum(Z**2))
         for i in rows:
             direction = v
-            if project:
+            if not printed:
                 for q in bases[i]:
                     direction = direction - (q @ direction) * q
                 size = np.linalg.norm(direction)

@@ -6,6 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from altmin.datasets import make_binary
+from altmin.datasets.nonnegative import Planted
 from altmin_lab.claims.and_theorems import ASSUMED, PAPER, ours, stages_of, worst_of
 from altmin_lab.curves import curves
 from altmin_lab.laws import rate
@@ -13,6 +15,7 @@ from altmin_lab.ledger import Check, Evidence, Wrong, beside, claim, judge
 from altmin_lab.literal_and import algorithm_and, algorithm_and_by_sample, scaled_error, schedule
 from altmin_lab.weights import and_hypotheses, paired_weights, plant, strongest_correlation
 
+BINARY = "entries in {0, 1}, sparsity O(1): at most 4 ones in a sample"
 TOGETHER = (0.0, 0.3, 0.67, 0.85, 0.94)
 
 
@@ -23,7 +26,7 @@ TOGETHER = (0.0, 0.3, 0.67, 0.85, 0.94)
     sentence="As one implication of our result, when the sparsity of x is O(1) and each entry of x is in "
     "{0, 1}, AND can recover A* even if each E[x_i x_j] = Omega(min{E[x_i], E[x_j]}), matching (up to "
     "constant) the highest correlation possible.",
-    assumes=ASSUMED,
+    assumes=(BINARY, ASSUMED[1]),
     wrong=Wrong("the threshold is 0: every decoded weight is kept", {"threshold": 0.0}),
     literal=True,
 )
@@ -52,8 +55,19 @@ def and_strong_correlations(quick: bool = False, threshold: float = 0.25) -> Evi
                 {"correlation": {k: list(enumerate(v, 1)) for k, v in errors.items()}}, "stages", "error"
             )
         },
-        hypotheses=worst_of([and_hypotheses(p) for p in problems.values()]),
+        hypotheses=worst_of([_binary(p) for p in problems.values()]),
     )
+
+
+def _binary(problem: Planted) -> dict[str, Check]:
+    """What the sentence assumes: binary, sparse, and a start near the truth."""
+    most = int(problem.codes.sum(axis=1).max())
+    return {
+        BINARY: Check(
+            bool(np.isin(problem.codes, (0.0, 1.0)).all() and most <= 4), f"at most {most} ones in a sample"
+        ),
+        ASSUMED[1]: and_hypotheses(problem)[ASSUMED[1]],
+    }
 
 
 @claim(
@@ -119,8 +133,9 @@ def and_theorem_4_order(quick: bool = False, orders: tuple[float, ...] = (1.0, 2
 )
 def and_one_sample(quick: bool = False, step: float = 0.1) -> Evidence:
     """Error after stages of single samples, and of all samples at once."""
-    W, D, n_steps, n_stages = (40, 10, 3000, 10) if quick else (100, 20, 20_000, 20)
-    problem = plant(paired_weights(n_steps * n_stages, D, 2, 0.3, 0), W, 0)
+    W, D, n_steps, n_stages = (60, 20, 4000, 10) if quick else (100, 20, 20_000, 20)
+    weights = make_binary(n_steps * n_stages, W, D, n_active=2, random_state=0).codes
+    problem = plant(weights, W, 0)
     with np.errstate(all="ignore"):
         stages = algorithm_and_by_sample(iter(problem.X), problem.start, [0.25] * n_stages, n_steps, step)
         try:
@@ -134,7 +149,7 @@ def and_one_sample(quick: bool = False, step: float = 0.1) -> Evidence:
         judge(found < 0.7, single[-1] < 1e-2 * begin),
         f"single samples: error {begin:.2f} to {single[-1]:.0e} in {len(single)} stages of {n_steps} "
         f"samples, by {found:.2f} in a stage; all samples at once: {batch[-1]:.0e}",
-        f"W={W}, D={D}, two pairs in a sample, a third of the time together, eta={step:g}, threshold 1/4",
+        f"W={W}, D={D}, two ones in a sample, eta={step:g}, threshold 1/4",
         measured={"rate, one sample": found, "rate, all samples": rate(batch), "last error": single[-1]},
         tables=beside({"error at the end": (single[-1], ours(problem))}),
         figures={

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin_lab.curves import curves
+from altmin_lab.laws import law
 from altmin_lab.ledger import Check, Evidence, Wrong, claim, judge
 
 PAPER = "and-nmf"
-SMALL_STEP = "eta at most 1 / lambda_max(Delta), which the proof needs and the lemma leaves out"
+SEMIDEFINITE = "Delta positive semidefinite"
 
 
 def _moments(rng: np.random.Generator, D: int) -> NDArray[Any]:
@@ -49,7 +50,7 @@ def _iterate(
     "eta Delta) + eta Sigma Delta + eta R_t for some positive semidefinite matrix Delta and some R_t such "
     "that ||R_t||_2 <= C''. Then for every t >= 0, ||Sigma_t + E_t - Sigma||_2 <= ||Sigma_0 + E_0 - "
     "Sigma||_2 (1 - eta lambda_min(Delta))^t + C'' / lambda_min(Delta).",
-    assumes=(SMALL_STEP,),
+    assumes=(SEMIDEFINITE,),
     wrong=Wrong("the errors are ten times as large as the bound counts", {"louder": 10.0}),
 )
 def and_update_lemma(quick: bool = False, louder: float = 1.0) -> Evidence:
@@ -63,19 +64,47 @@ def and_update_lemma(quick: bool = False, louder: float = 1.0) -> Evidence:
             bound = [b + (0.05 - 0.05 * louder) for b in bound]  # the lemma's own C''
             share[name] = max(share[name], max(f / b for f, b in zip(found, bound, strict=True)))
         lines[name] = [(float(t), min(v, 1e6)) for t, v in enumerate(found)]
+    smallest = min(
+        float(np.linalg.eigvalsh(_moments(np.random.default_rng(s), D))[0]) for s in range(n_seeds)
+    )
     good = [share["eta lambda_max = 1"] <= 1 + 1e-9, share["eta lambda_max = .1"] <= 1 + 1e-9]
     return Evidence(
         judge(*good, share["eta lambda_max = 2.5"] <= 1, mended=good),
         f"left over right side at most {share['eta lambda_max = 1']:.2f} and "
         f"{share['eta lambda_max = .1']:.2f} for eta lambda_max = 1 and .1; for 2.5, which the lemma doesn't "
-        f"rule out, {share['eta lambda_max = 2.5']:.0e}",
+        f"rule out and the proof does, {share['eta lambda_max = 2.5']:.0e}",
         f"D={D}, {n_seeds} seeds, {n_steps} steps, errors along what is left",
         measured=share,
         figures={"and_update_lemma": curves({"distance to Sigma": lines}, "steps", "spectral norm")},
-        hypotheses={
-            SMALL_STEP: Check(True, "met by two of the three runs; the third shows that it is needed")
-        },
+        hypotheses={SEMIDEFINITE: Check(smallest >= 0, f"smallest eigenvalue {smallest:.1e}")},
     )
+
+
+def _stage(rng: np.random.Generator, D: int, shorter: float) -> dict[str, float]:
+    """One stage from a random start, with errors that push along what is left."""
+    first, second = (float(value) for value in rng.uniform(0.01, 0.124, 2))
+    E = rng.standard_normal((D, D))
+    np.fill_diagonal(E, 0.0)
+    E *= second / np.linalg.norm(E, 2)
+    start = np.diag(1 + first * rng.choice([-1.0, 1.0], D)) + E
+    target = np.diag(1 / np.diag(np.linalg.inv(start)))
+    moments = _moments(rng, D) + 0.02 * np.eye(D)
+    values = np.linalg.eigvalsh(moments)
+    eta, most, loudest = 1 / values[-1], values[0] * second / 160, 0.0
+    left = start - target
+    for _ in range(int(np.ceil(np.log(400 / second) / (eta * values[0]) / shorter))):
+        error = most * left / np.linalg.norm(left, 2)
+        loudest = max(loudest, float(np.linalg.norm(error, 2) / most))
+        left = left @ (np.eye(D) - eta * moments) + eta * error
+    now = left + target
+    diagonal = np.diag(np.diag(now))
+    return {
+        "l_1": first,
+        "l_2": second,
+        "loudest error": loudest,
+        "Sigma moved / (l_1 + 4 l_2)": float(np.linalg.norm(diagonal - np.eye(D), 2)) / (first + 4 * second),
+        "E / (l_2 / 40)": float(np.linalg.norm(now - diagonal, 2)) / (second / 40),
+    }
 
 
 @claim(
@@ -92,33 +121,9 @@ def and_update_lemma(quick: bool = False, louder: float = 1.0) -> Evidence:
 def and_stage_lemma(quick: bool = False, shorter: float = 1.0) -> Evidence:
     """Stages from random starts at the edge of what is allowed, errors along what is left."""
     D, n_seeds = 10, 6 if quick else 60
-    rows = []
-    for seed in range(n_seeds):
-        rng = np.random.default_rng(seed)
-        first, second_l = rng.uniform(0.01, 0.124, 2)
-        E = rng.standard_normal((D, D))
-        np.fill_diagonal(E, 0.0)
-        E *= second_l / np.linalg.norm(E, 2)
-        start = np.diag(1 + first * rng.choice([-1.0, 1.0], D)) + E
-        target = np.diag(1 / np.diag(np.linalg.inv(start)))
-        moments = _moments(rng, D) + 0.02 * np.eye(D)
-        values = np.linalg.eigvalsh(moments)
-        eta = 1 / values[-1]
-        left = start - target
-        for _ in range(int(np.ceil(np.log(400 / second_l) / (eta * values[0]) / shorter))):
-            push = left / np.linalg.norm(left, 2)
-            left = left @ (np.eye(D) - eta * moments) + eta * values[0] * second_l / 160 * push
-        now = left + target
-        diagonal = np.diag(np.diag(now))
-        rows.append(
-            {
-                "l_1": first,
-                "l_2": second_l,
-                "Sigma moved / (l_1 + 4 l_2)": np.linalg.norm(diagonal - np.eye(D), 2)
-                / (first + 4 * second_l),
-                "E / (l_2 / 40)": np.linalg.norm(now - diagonal, 2) / (second_l / 40),
-            }
-        )
+    rows = [_stage(np.random.default_rng(seed), D, shorter) for seed in range(n_seeds)]
+    loudest = max(row["loudest error"] for row in rows)
+    widest = max(max(row["l_1"], row["l_2"]) for row in rows)
     moved = max(row["Sigma moved / (l_1 + 4 l_2)"] for row in rows)
     mixing = max(row["E / (l_2 / 40)"] for row in rows)
     return Evidence(
@@ -127,9 +132,22 @@ def and_stage_lemma(quick: bool = False, shorter: float = 1.0) -> Evidence:
         f"D={D}, {n_seeds} seeds, eta = 1 / lambda_max",
         measured={"Sigma": moved, "E": mixing},
         tables={"stages": rows[:20]},
+        figures={
+            "and_stage_lemma": law(
+                {
+                    name: sorted((row["l_2"], row[name]) for row in rows)
+                    for name in ("Sigma moved / (l_1 + 4 l_2)", "E / (l_2 / 40)")
+                },
+                "l_2",
+                "share of what is allowed",
+                {"1": [(0.01, 1.0), (0.125, 1.0)]},
+            )
+        },
         hypotheses={
-            "l_1 and l_2 below 1/8": Check(max(max(r["l_1"], r["l_2"]) for r in rows) < 1 / 8, "drawn so"),
-            "errors at most lambda_min(Delta) l_2 / 160": Check(True, "exactly that, along what is left"),
+            "l_1 and l_2 below 1/8": Check(widest < 1 / 8, f"up to {widest:.3f}"),
+            "errors at most lambda_min(Delta) l_2 / 160": Check(
+                loudest <= 1 + 1e-9, f"{loudest:.2f} of it, along what is left"
+            ),
         },
     )
 
@@ -148,6 +166,7 @@ def and_noisy_inverse(quick: bool = False, decoder: str = "pseudo-inverse") -> E
     """Random and aligned noise, up to the edge of what is allowed."""
     W, D, n_draws = 30, 8, 60 if quick else 600
     first, last, met = 0.0, 0.0, True
+    points: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
     for seed in range(n_draws):
         rng = np.random.default_rng(seed)
         A = rng.standard_normal((W, D))
@@ -165,11 +184,20 @@ def and_noisy_inverse(quick: bool = False, decoder: str = "pseudo-inverse") -> E
         error = np.linalg.norm(inverse @ A - np.linalg.inv(mixing), 2)
         first = max(first, error * (edge - size) / (2 * size))
         last = max(last, error * values[-1] / (32 * size))
+        points[seed % 2].append((float(size / values[-1]), float(error)))
         met &= bool(np.linalg.norm(E, 2) <= 1 / 8 and size <= values[-1] / 4)
     return Evidence(
         judge(first <= 1 + 1e-9, last <= 1 + 1e-9),
         f"error over the first bound {first:.2f}, over the second {last:.2f} at most",
         f"W={W}, D={D}, {n_draws} draws, half of them with N against the weakest direction of A*",
         measured={"over the first bound": first, "over the second bound": last},
+        figures={
+            "and_noisy_inverse": law(
+                {"against the weakest direction": sorted(points[0]), "random noise": sorted(points[1])},
+                "||N|| / sigma_min",
+                "error of the decoder",
+                {"32 ||N|| / sigma_min": [(0.001, 0.032), (0.25, 8.0)]},
+            )
+        },
         hypotheses={"Sigma >= I/2, ||E|| <= 1/8, ||N|| <= sigma_min / 4": Check(met, "drawn so")},
     )

@@ -61,22 +61,28 @@ def worst_of(checks: list[dict[str, Check]]) -> dict[str, Check]:
     literal=True,
 )
 def and_theorem_1(quick: bool = False, threshold: float = 0.25) -> Evidence:
-    """Error against the stages on binary weights, independent and in pairs: linear, so log(1/eps) stages."""
-    n, W, D = (2000, 100, 20) if quick else (6000, 200, 50)
+    """Error against the stages on binary weights: linear, so log(1/eps) stages; and beyond the bound on m."""
+    n, W, D = (6000, 100, 20) if quick else (20_000, 200, 50)
     n_stages = 32
-    problems = {
-        f"{s} ones, independent": make_binary(n, W, D, n_active=s, random_state=0) for s in (2, 4, 6)
-    } | {"2 pairs, half together": plant(paired_weights(n, D, 2, 0.5, 0), W, 0)}
+    within = {
+        "2 ones, independent": make_binary(n, W, D, n_active=2, random_state=0),
+        "a pair, 2 % together": plant(paired_weights(n, D, 1, 0.02, 0), W, 0),
+    }
+    problems = within | {
+        "4 ones, independent": make_binary(n, W, D, n_active=4, random_state=0),
+        "2 pairs, half together": plant(paired_weights(n, D, 2, 0.5, 0), W, 0),
+    }
     errors = {name: stages_of(problem, [threshold] * n_stages) for name, problem in problems.items()}
     rates = {name: rate(line) for name, line in errors.items()}
     last = max(line[-1] for line in errors.values())
-    bar = 1e-8 * max(np.linalg.norm(p.components, 2) for p in problems.values())
+    bar = 1e-8 * max(np.linalg.norm(p.components, 2) for p in within.values())
     return Evidence(
-        judge(last < bar, max(rates.values()) < 0.7),
+        judge(all(errors[name][-1] < bar for name in within), all(rates[name] < 0.7 for name in within)),
         f"error {last:.0e} at most after {n_stages} stages; a stage multiplies it by "
         + ", ".join(f"{value:.2f} ({name})" for name, value in rates.items()),
         f"n={n}, W={W}, D={D}, A0 = A*(I + U), U in [-.05, .05), stages taken to the limit of many steps; "
-        f"error: spectral norm, after {n_stages} stages at most 1e-8 of A*'s",
+        f"error: spectral norm, after {n_stages} stages at most 1e-8 of A*'s; judged on the first two, the "
+        "others are beyond the bound on m",
         measured={f"rate, {name}": value for name, value in rates.items()} | {"last error": last},
         tables=beside({name: (errors[name][-1], ours(p)) for name, p in problems.items()}),
         figures={
@@ -84,7 +90,7 @@ def and_theorem_1(quick: bool = False, threshold: float = 0.25) -> Evidence:
                 {"binary weights": {k: list(enumerate(v, 1)) for k, v in errors.items()}}, "stages", "error"
             )
         },
-        hypotheses=worst_of([and_hypotheses(p) for p in problems.values()]),
+        hypotheses=worst_of([and_hypotheses(p) for p in within.values()]),
     )
 
 
@@ -102,32 +108,38 @@ def and_theorem_1(quick: bool = False, threshold: float = 0.25) -> Evidence:
     literal=True,
 )
 def and_theorem_4(quick: bool = False, decays: tuple[float, ...] = (1.05, 1.1, 1.2)) -> Evidence:
-    """The error falls by as much in a stage as the threshold does, for weights of order q = 1."""
-    n, W, D = (3000, 100, 20) if quick else (10_000, 300, 50)
-    problem = plant(paired_weights(n, D, 2, 0.0, 0, q=1.0), W, 0)
-    lines, powers = {}, {}
-    for place, decay in enumerate(decays):
-        n_stages = int(np.log(1e4) / np.log((1.05, 1.1, 1.2)[place]))
-        errors = stages_of(problem, schedule(n_stages, 0.25, decay))
-        name = f"falls by {decay:g} ({(1.05, 1.1, 1.2)[place]:g} meant)"
-        lines[name] = list(enumerate(errors, 1))
-        powers[name] = float(np.log(rate(errors)) / -np.log((1.05, 1.1, 1.2)[place]))
+    """The error falls with the threshold, stage by stage, for weights of order 8; those of order 1 beside."""
+    n, W, D = (6000, 100, 20) if quick else (20_000, 300, 50)
+    q = 8.0
+    problem = plant(paired_weights(n, D, 1, 0.01, 0, q), W, 0)
+    beyond = plant(paired_weights(n, D, 2, 0.0, 0, 1.0), W, 0)
+    lines: dict[str, list[tuple[float, float]]] = {}
+    powers: dict[str, float] = {}
+    for meant, decay in zip((1.05, 1.1, 1.2), decays, strict=True):
+        thresholds = schedule(int(np.log(1e4) / np.log(meant)), 0.25, decay)
+        for name, one in ((f"q 8, falls by {meant:g}", problem), (f"q 1, falls by {meant:g}", beyond)):
+            errors = stages_of(one, thresholds)
+            lines[name] = list(enumerate(errors, 1))
+            powers[name] = float(np.log(max(rate(errors), 1e-6)) / -np.log(meant))
     used = problem.codes[problem.codes > 0]
-    decay_found = max(float(np.mean(used <= a)) / a for a in (0.05, 0.1, 0.25, 0.5))
-    last = max(line[-1][1] for line in lines.values())
+    decay_found = max(float(np.mean(used <= a)) / a**q for a in (0.5, 0.7, 0.9))
+    last = {name: line[-1][1] for name, line in lines.items()}
+    inside = [name for name in lines if name.startswith("q 8")]
     return Evidence(
-        judge(last < 1e-3, all(0.5 < power < 2.5 for power in powers.values())),
+        judge(all(last[name] < 1e-6 for name in inside), all(power > 0.5 for power in powers.values())),
         "the error falls as the threshold to the power "
-        + ", ".join(f"{value:.2f}" for value in powers.values())
-        + f", to {last:.0e} at most when the threshold has fallen by 1e4",
-        f"n={n}, W={W}, D={D}, weights uniform in [0, 1] where used; thresholds .25/decay^i",
-        measured=powers | {"last error": last},
-        tables=beside({"error at the end": (last, ours(problem))}),
-        figures={"and_theorem_4": curves({"uniform weights": lines}, "stages", "error")},
-        hypotheses=and_hypotheses(problem, 1.0)
+        + ", ".join(f"{value:.2f} ({name})" for name, value in powers.items())
+        + f", to {max(last.values()):.0e} at most when the threshold has fallen by 1e4",
+        f"n={n}, W={W}, D={D}, thresholds .25/decay^i; q 8: used weights u^(1/8), one pair, 1 % together, "
+        "which meets the bound on m; q 1: uniform ones, two in a sample, beyond it: there the "
+        "schedule counts",
+        measured=powers | {f"last error, {name}": value for name, value in last.items()},
+        tables=beside({"error at the end, q 8": (max(last[k] for k in inside), ours(problem))}),
+        figures={"and_theorem_4": curves({"general weights": lines}, "stages", "error")},
+        hypotheses=and_hypotheses(problem, q)
         | {
             "decay of order q: P(x_i <= a | x_i != 0) <= a^q (Definition 3)": Check(
-                decay_found < 1.1, f"q = 1: P(x <= a) / a is {decay_found:.2f} at most"
+                decay_found < 1.2, f"q = 8: P(x <= a) / a^q is {decay_found:.2f} at most"
             )
         },
     )
@@ -137,8 +149,8 @@ def _noisy(
     quick: bool, gammas: tuple[float, ...], disturb: Any, start_noise: float, threshold: float
 ) -> tuple[list[dict[str, float]], Planted, str]:
     """Errors of the printed algorithm and of ours over the noise, with the bound of constant 1."""
-    n, W, D = (1500, 100, 20) if quick else (4000, 200, 50)
-    s = 3
+    n, W, D = (6000, 100, 20) if quick else (20_000, 200, 50)
+    s = 2
     problem = make_binary(n, W, D, n_active=s, random_state=0)
     rng = np.random.default_rng(0)
     values = np.linalg.svd(problem.components, compute_uv=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from altmin.datasets import make_sparse_dictionary
 from altmin.kernels.polar import polar
 from altmin.kernels.thresholds import hard_threshold
+from altmin_lab.checks import bounded_codes
 from altmin_lab.claims.dictionary_orthogonal import MANY, PAPER, nearby
 from altmin_lab.curves import curves
 from altmin_lab.laws import exponent, law
@@ -14,10 +17,6 @@ from altmin_lab.ledger import Check, Evidence, Wrong, claim, judge
 from altmin_lab.literal_dictionaries import preconditioner
 
 BOUNDED = "nonzeros at least Gamma, independent, zero mean (Assumption 1)"
-
-
-def _by_construction() -> Check:
-    return Check(True, "by construction, Gamma = .5")
 
 
 @claim(
@@ -65,7 +64,7 @@ def dictionary_lemma_1(quick: bool = False, threshold: float = 0.25) -> Evidence
                 "wrong entries + .1",
             )
         },
-        hypotheses={BOUNDED: _by_construction()},
+        hypotheses={BOUNDED: bounded_codes(problem.codes, 0.5)},
     )
 
 
@@ -117,7 +116,18 @@ def dictionary_lemma_2(quick: bool = False, shift: int = 0) -> Evidence:
         f"{n_seeds} seeds",
         measured={"on the support": max(row["on the support"] for row in table), "off the support": off},
         tables={"left over right side": table},
-        hypotheses={BOUNDED: _by_construction(), MANY: Check(True, "p = 4 n / theta^2")},
+        figures={
+            "lemma_2": law(
+                {name: [(row["theta"], row[name]) for row in table] for name in worst},
+                "theta",
+                "left over right side",
+                {"1": [(0.02, 1.0), (0.1, 1.0)]},
+            )
+        },
+        hypotheses={
+            BOUNDED: bounded_codes(problem.codes, 0.5),
+            MANY: Check(len(problem.X) >= n / theta**2, f"p {len(problem.X)}, asked for {n / theta**2:.0f}"),
+        },
     )
 
 
@@ -134,12 +144,13 @@ def dictionary_lemma_3(quick: bool = False, off: float = 1.0) -> Evidence:
     """Exponents of the distance in p, n, kappa and 1/theta; those of the paper are upper bounds."""
     n_seeds = 3 if quick else 10
 
+    def codes_of(n: int, p: int, condition: float, theta: float, seed: int) -> Any:
+        return make_sparse_dictionary(p, n, density=theta, kind="rad", condition=condition, random_state=seed)
+
     def distance(n: int, p: int, condition: float, theta: float) -> float:
         found = []
         for seed in range(n_seeds):
-            problem = make_sparse_dictionary(
-                p, n, density=theta, kind="rad", condition=condition, random_state=seed
-            )
+            problem = codes_of(n, p, condition, theta, seed)
             A = problem.components / np.linalg.norm(problem.components, 2)
             P = preconditioner(problem.codes @ A, off * theta)
             found.append(np.linalg.norm(P - np.linalg.cholesky(np.linalg.inv(A.T @ A)).T, 2))
@@ -167,7 +178,7 @@ def dictionary_lemma_3(quick: bool = False, off: float = 1.0) -> Evidence:
             ]
         },
         figures={"lemma_3": law({k: list(v.items()) for k, v in sweeps.items()}, "value", "distance of P")},
-        hypotheses={BOUNDED: Check(True, "+-1")},
+        hypotheses={BOUNDED: bounded_codes(codes_of(10, 8000, 3.0, 0.1, 0).codes, 1.0)},
     )
 
 
@@ -211,7 +222,20 @@ def dictionary_lemma_4(quick: bool = False, power: float = 2.0) -> Evidence:
         f"+-1 codes, {n_seeds} seeds, constants {', '.join(f'{C:g}' for C in constants)}",
         measured={"largest constant": worst},
         tables={"constants": rows},
-        hypotheses={BOUNDED: Check(True, "+-1"), MANY: Check(power == 2.0, "p = C n / theta^2")},
+        figures={
+            "lemma_4": law(
+                {
+                    f"n={n}": [(row["theta"], row["smallest constant"]) for row in rows if row["n"] == n]
+                    for n in (5, 20)
+                },
+                "theta",
+                "smallest C in p = C n / theta^2",
+            )
+        },
+        hypotheses={
+            BOUNDED: bounded_codes(X, 1.0),
+            MANY: Check(p >= n / theta**2, f"p {p}, n {n}, theta {theta}"),
+        },
     )
 
 
@@ -232,6 +256,7 @@ def dictionary_lemma_5(quick: bool = False, sign: float = -1.0) -> Evidence:
     n, p, n_draws = 6, 60, 20 if quick else 200
     sizes = (1e-1, 1e-2, 1e-3, 1e-4)
     excess: dict[float, float] = dict.fromkeys(sizes, 0.0)
+    worst = dict.fromkeys(sizes, 0.0)
     largest, met = 0.0, True
     for seed in range(n_draws):
         rng = np.random.default_rng(seed)
@@ -246,7 +271,9 @@ def dictionary_lemma_5(quick: bool = False, sign: float = -1.0) -> Evidence:
             first = kappa**4 / 2 * np.linalg.norm(X.T @ small + sign * small.T @ X) / norm
             square = float(np.sum(small**2))
             excess[size] = max(excess[size], float(left - first) / square)
-            largest = max(largest, float(left / max(first, 1e-300)) if size == 1e-4 else 0.0)
+            share = float(left / max(first, 1e-300))
+            worst[size] = max(worst[size], share)
+            largest = max(largest, share if size == 1e-4 else 0.0)
             met &= bool(np.linalg.norm(small) < 1 / kappa**2)
     return Evidence(
         judge(max(excess.values()) < 10 * max(excess[1e-1], 1.0), largest <= 1.01),
@@ -254,5 +281,13 @@ def dictionary_lemma_5(quick: bool = False, sign: float = -1.0) -> Evidence:
         f"at most {max(excess.values()):.2g} ||E||^2",
         f"n={n}, p={p}, {n_draws} draws, random errors and rotations",
         measured={"over the first term": largest, "excess over ||E||^2": max(excess.values())},
+        figures={
+            "lemma_5": law(
+                {"left over the first term": sorted(worst.items())},
+                "kappa^2 ||E||",
+                "ratio",
+                {"1": [(1e-4, 1.0), (0.1, 1.0)]},
+            )
+        },
         hypotheses={"||E||_F below 1/kappa^2": Check(met, "at most a tenth of it")},
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin_lab.checks import gaussian_rows
 from altmin_lab.laws import exponent, law
 from altmin_lab.ledger import Check, Evidence, Wrong, claim, judge
 from altmin_lab.literal_machine import law_of
@@ -78,8 +79,14 @@ def scaling(
             ]
         },
         {name: law({key: list(line.items()) for key, line in sweeps.items()}, "n, d or k", "deviation")},
-        {FIXED: Check(True, "by construction")},
+        {FIXED: fixed(mean)},
     )
+
+
+def fixed(mean: float = 0.0) -> Check:
+    """The hypothesis of the lemmas on rows and M of the sweeps."""
+    _, M, _ = law_of(10, np.ones(2), 0)
+    return gaussian_rows(np.random.default_rng(0).standard_normal((8000, 10)) + mean, M, 2)
 
 
 @claim(
@@ -150,12 +157,14 @@ def fm_lemma_7(quick: bool = False, mean: float = 0.0) -> Evidence:
     wrong=SHIFTED,
 )
 def fm_lemma_8(quick: bool = False, mean: float = 0.0) -> Evidence:
-    """X A(M), as the columns of X are samples; X' as printed doesn't fit."""
+    """As printed X', of n rows, meets the n entries of A(M); mended, X A(M), as samples are columns."""
 
     def deviation(X: Any, w: Any, M: Any) -> float:
         return float(np.linalg.norm(X.T @ values_over(X, M)) / len(X))
 
-    return scaling(deviation, quick, mean, {"d": 0.5, "k": 1.0}, "lemma_8")
+    n, d = 2000, 10
+    note = f"as printed a matrix of {n} x {d} meets {n} numbers (d = {d}, n = {n}); with X for X' "
+    return scaling(deviation, quick, mean, {"d": 0.5, "k": 1.0}, "lemma_8", printed=n == d, note=note)
 
 
 @claim(
@@ -230,7 +239,7 @@ def fm_lemma_10(quick: bool = False, mended: float = 0.5) -> Evidence:
         f"d=15, k=2, {n_seeds} seeds, M(t) = 0, w(t) = 0",
         {f"exponent, {name}": value for name, value in powers.items()},
         figures={"lemma_10": law(lines, "rows n in a batch", "largest of the three deviations")},
-        hypotheses={FIXED: Check(True, "by construction")},
+        hypotheses={FIXED: fixed()},
     )
 
 
@@ -276,5 +285,5 @@ def fm_lemma_13(quick: bool = False, share: float = 0.5) -> Evidence:
         f"d={d}, k=1, sigma_2 = {tail}, M = M_k*, 4 seeds",
         {f"exponent, {name}": value for name, value in powers.items()},
         figures={"lemma_13": law(lines, "rows n in a batch", "left side", {"bound, constant 1": bound})},
-        hypotheses={FIXED: Check(True, "M = M_k*")},
+        hypotheses={FIXED: gaussian_rows(X, np.outer(Q[:, 0], Q[:, 0]), 1)},
     )

@@ -60,6 +60,7 @@ def _worst(
     for share in shares:
         size = share * scale  # delta eps_t (+ r)
         ratio = {"alpha": 0.0, "gamma": 0.0}
+        widest = 0.0
         for seed in range(n_draws):
             rng = np.random.default_rng(seed)
             _, M, Q = law_of(d, values, seed)
@@ -67,13 +68,25 @@ def _worst(
             best = (truth * values[:k]) @ truth.T
             before = float(rng.choice([0.0, 0.5, 2.0]))
             U = _basis(truth, before, rng) if before else truth
+            widest = max(widest, tangent(U, truth))
             for E in _perturbations(rng, truth, U, values[k - 1]):
                 alpha, gamma = _step(M, 2 * size * E, U, best, truth)
                 bound = rho * before + 4 * np.sqrt(5) / (weakest + tail) * size
                 ratio["alpha"] = max(ratio["alpha"], alpha / bound)
                 ratio["gamma"] = max(ratio["gamma"], gamma / (alpha * top + 2 * size))
-        rows.append({"delta eps": size, "in units of the gap": size / (weakest - tail), **ratio})
+        row = {"delta eps": size, "in units of the gap": size / (weakest - tail), "largest alpha": widest}
+        rows.append(row | ratio)
     return rows
+
+
+def _angles(rows: list[dict[str, float]]) -> Check:
+    largest = max(row["largest alpha"] for row in rows)
+    return Check(largest <= 2 + 1e-9, f"up to {largest:.3f}")
+
+
+def _small(rows: list[dict[str, float]], most: float) -> Check:
+    largest = max(row["in units of the gap"] for row in rows)
+    return Check(largest <= most + 1e-9, f"up to {largest:.3f} of the gap, {most:.3f} allowed")
 
 
 @claim(
@@ -113,8 +126,8 @@ def fm_lemma_11(quick: bool = False, edge: float = 1 / (4 * np.sqrt(5))) -> Evid
             )
         },
         {
-            "alpha_t at most 2": Check(True, "0, .5 and 2"),
-            "delta eps_t at most 4 sqrt(5) sigma_k, as printed": Check(True, "up to a quarter of it"),
+            "alpha_t at most 2": _angles([*kept, *wide]),
+            "delta eps_t at most 4 sqrt(5) sigma_k, as printed": _small([*kept, *wide], 4 * np.sqrt(5)),
         },
     )
 
@@ -134,7 +147,7 @@ def fm_lemma_11(quick: bool = False, edge: float = 1 / (4 * np.sqrt(5))) -> Evid
 def fm_lemma_12(quick: bool = False, exact: bool = True) -> Evidence:
     """Random perturbations, and those that turn the weakest kept direction to the strongest left out."""
     d, k, n_draws = 10, 3, 60 if quick else 600
-    points, worst = [], 0.0
+    points, worst, widest = [], 0.0, 0.0
     for seed in range(n_draws):
         rng = np.random.default_rng(seed)
         values = np.append(rng.uniform(0.6, 1.0, k), rng.uniform(0, 0.5, 3)) * rng.choice([-1, 1], k + 3)
@@ -150,6 +163,7 @@ def fm_lemma_12(quick: bool = False, exact: bool = True) -> Evidence:
         truth = Q[:, :k]
         sine = float(np.linalg.norm(found - truth @ (truth.T @ found), 2))
         worst = max(worst, sine / (2 * share))
+        widest = max(widest, float(np.abs(np.linalg.eigvalsh(E)).max() / gap))
         points.append((share, sine / (2 * share)))
     return Evidence(
         judge(worst <= 1 + 1e-9),
@@ -157,7 +171,7 @@ def fm_lemma_12(quick: bool = False, exact: bool = True) -> Evidence:
         f"d={d}, k={k}, {n_draws} draws, half of them turn the weakest kept direction",
         {"worst ratio": worst},
         figures={"lemma_12": law({"draws": sorted(points)}, "eps over the gap", "sine over its bound")},
-        hypotheses={"eps at most a quarter of the gap": Check(True, "drawn from .01 to .25 of it")},
+        hypotheses={"eps at most a quarter of the gap": Check(widest <= 0.25, f"up to {widest:.3f} of it")},
     )
 
 
@@ -191,10 +205,19 @@ def fm_lemma_14(quick: bool = False, memory: float = 1.0) -> Evidence:
         "adversarial perturbations",
         {"angle": alpha, "M": gamma},
         {"ratios": rows},
+        {
+            "lemma_14": law(
+                {
+                    name: [(row["in units of the gap"], row[key]) for row in rows]
+                    for name, key in (("angle", "alpha"), ("M", "gamma"))
+                },
+                "(delta eps_t + r) over the gap",
+                "left over right side",
+                {"1": [(1e-3, 1.0), (0.12, 1.0)]},
+            )
+        },
         hypotheses={
-            "alpha_i at most 2": Check(True, "0, .5 and 2"),
-            "4 sqrt(5) (delta eps_t + r) at most sigma_k - sigma_{k+1}": Check(
-                True, f"up to {edge:.3f} of the gap"
-            ),
+            "alpha_i at most 2": _angles(rows),
+            "4 sqrt(5) (delta eps_t + r) at most sigma_k - sigma_{k+1}": _small(rows, edge),
         },
     )

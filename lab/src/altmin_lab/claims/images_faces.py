@@ -139,8 +139,9 @@ def _problem(quick: bool) -> tuple[Faces, dict[str, Learnt], str] | None:
         faces = Faces(faces.train, faces.test[::8], faces.made)
     setting = (
         f"{faces.made}; 5000 tiles of 10 x 10, 100 atoms, means apart (whitened ones: an atom more); at most "
-        f"{cap:g} s of CPU each, one thread. K-SVD: batch OMP in compiled loops, start at data, trained at "
-        "35 and at 10 atoms; SPAMS and MiniBatchDictionaryLearning: lambda 1.2/10 at unit mean energy"
+        f"{cap:g} s of CPU each (altmin's by the number of passes), one thread. K-SVD: batch OMP in compiled "
+        "loops, start at data, trained at 35 and at 10 atoms; SPAMS and MiniBatchDictionaryLearning: lambda "
+        "1.2/10 at unit mean energy"
     )
     return faces, experiment.learn_all(faces, cap), setting
 
