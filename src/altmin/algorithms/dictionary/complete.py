@@ -48,7 +48,13 @@ from altmin.algorithms.dictionary.block_sums import (
     with_residual,
 )
 from altmin.algorithms.dictionary.merging import merged, pool_map, pooled
-from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
+from altmin.algorithms.dictionary.mixed_pairs import (
+    fewest_zeros,
+    ratio_map,
+    support_map,
+    suspicious_pairs,
+    unmixed,
+)
 from altmin.algorithms.dictionary.polish import (
     at,
     first_thresholds,
@@ -56,6 +62,7 @@ from altmin.algorithms.dictionary.polish import (
     is_exact,
     newton_step,
     polish,
+    polish_map,
     refine,
     white,
 )
@@ -70,6 +77,7 @@ from altmin.algorithms.dictionary.posterior import (
     structure,
 )
 from altmin.algorithms.dictionary.starts import (
+    CLEAR,
     PORTFOLIO,
     TIED,
     Candidate,
@@ -83,13 +91,13 @@ from altmin.algorithms.dictionary.starts import (
     l1_map,
     l1_step,
     mean_absolute,
+    nearest_rotation,
     random_directions,
     random_rotation,
     spread_map,
     unit_rows,
 )
 from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
-from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
 _START_TOL = 1e-3  # on 1 - |cos| of the rows of two rotations
@@ -97,6 +105,7 @@ _REFINE_PASSES = 40  # of expectation maximisation from a start
 _SETTLE_PASSES = 100  # of the best candidate
 _SKETCH_PASSES = 3
 _BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
+_CLEAR = 2  # samples, times the atoms, on which a code must vanish: any direction is orthogonal to k - 1
 _STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
 
 
@@ -144,7 +153,7 @@ _PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
     "descent": (code_map, "sample", "descent", True, "_descended"),
     "l1": (l1_map, "few", "start", False, "_penalised"),
     "zeros": (sample_map, "few", "zeros", False, "_located"),
-    "polish": (code_map, "batch", "polish", True, "_polished"),
+    "polish": (polish_map, "batch", "polish", True, "_polished"),
     "pairs": (support_map, "sample", "pairs", False, "_suspected"),
     "ratios": (ratio_map, "sample", "pairs", False, "_parted"),
     "judge": (spread_map, "all", "judge", False, "_judged"),
@@ -292,7 +301,7 @@ class Complete:
 
     def _contrasted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A symmetric start goes on until its rotation stands still."""
-        W = polar(newton_step(state, stats), toward=state.W)
+        W = nearest_rotation(newton_step(state, stats), state.W)
         return self._turned(state, W, _START_PASSES)
 
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
@@ -324,7 +333,7 @@ class Complete:
 
     def _descended(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Algorithm 4 on whitened data."""
-        W = polar(white(state, stats), toward=state.W)
+        W = nearest_rotation(white(state, stats), state.W)
         zeta = float(state.thresholds[0])
         rms = float(np.sqrt(stats["squares"].sum() / max(stats["counts"].sum(), 1.0)))
         if 0 < zeta <= WARM_END * rms:
@@ -364,18 +373,25 @@ class Complete:
         return self._to_refine(state, np.linalg.solve(state.search.rotation.T, state.frame.unwhiten))
 
     def _suspected(self, state: CompleteState, stats: Stats) -> CompleteState:
-        suspects = suspicious_pairs(stats["joint"])
-        search = replace(state.search, suspects=suspects)
-        return replace(state, phase="ratios" if len(suspects) else "judge", search=search)
+        suspects, vanishing = suspicious_pairs(stats["joint"]), fewest_zeros(stats)
+        state = replace(state, search=replace(state.search, suspects=suspects, vanishing=vanishing))
+        return replace(state, phase="ratios") if len(suspects) else self._cleared(state)
 
     def _parted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Polish again if pairs of atoms were taken apart."""
         search = state.search
         W = unmixed(state.W, search.suspects, stats["codes"].value)
-        if W is state.W or np.linalg.cond(W) > WORST_CONDITION:
+        if W is state.W:
+            return self._cleared(state)
+        if np.linalg.cond(W) > WORST_CONDITION:
             return replace(state, phase="judge")
         state = replace(state, search=replace(search, repairs=search.repairs + 1))
         return self._to_polish(state, unit_rows(W, state.W))
+
+    def _cleared(self, state: CompleteState) -> CompleteState:
+        """No two atoms are mixed up: with enough exact zeros no other start has a say."""
+        clear = self.threshold is None and state.search.vanishing >= _CLEAR * state.frame.rank
+        return self._add(state, None, CLEAR) if clear else replace(state, phase="judge")
 
     def _to_refine(self, state: CompleteState, atoms: NDArray[Any]) -> CompleteState:
         """Begin expectation maximisation, with too much noise."""
@@ -449,6 +465,7 @@ class Complete:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
+        enough = enough or (exact and search.best.score >= CLEAR)
         rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
         later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
         if exact:  # what has worked is the quickest to confirm it, from elsewhere
