@@ -98,6 +98,7 @@ from altmin.algorithms.dictionary.starts import (
     unit_rows,
 )
 from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
+from altmin.kernels.polar import polar
 
 _START_PASSES, _BANK_PASSES = 100, 40
 _START_TOL = 1e-3  # on 1 - |cos| of the rows of two rotations
@@ -333,7 +334,7 @@ class Complete:
 
     def _descended(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Algorithm 4 on whitened data."""
-        W = nearest_rotation(white(state, stats), state.W)
+        W = polar(white(state, stats), toward=state.W)
         zeta = float(state.thresholds[0])
         rms = float(np.sqrt(stats["squares"].sum() / max(stats["counts"].sum(), 1.0)))
         if 0 < zeta <= WARM_END * rms:

@@ -71,11 +71,11 @@ def random_rotation(n: int, seed: list[int]) -> NDArray[Any]:
 
 
 def nearest_rotation(M: NDArray[Any], toward: NDArray[Any]) -> NDArray[Any]:
-    """The polar factor by eigenvectors of M M': two thirds of the time, to a precision that starts need."""
-    M = M + 1e-8 * np.linalg.norm(M) * toward
+    """The polar factor; where M is far from singular by eigenvectors of M M', in two thirds of the time."""
     values, vectors = np.linalg.eigh(M @ M.T)
-    root = np.sqrt(np.maximum(values, np.finfo(float).eps * values[-1]))
-    return np.asarray((vectors / root) @ (vectors.T @ M))
+    if values[0] <= 1e-8 * values[-1]:
+        return polar(M, toward)
+    return np.asarray((vectors / np.sqrt(values)) @ (vectors.T @ M))
 
 
 def random_directions(m: int, n: int, seed: list[int]) -> NDArray[Any]:
