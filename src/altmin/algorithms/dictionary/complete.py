@@ -71,6 +71,7 @@ from altmin.algorithms.dictionary.posterior import (
     Prior,
     at_atoms,
     first_prior,
+    has_vanished,
     posterior_map,
     refit,
     screen_map,
@@ -424,9 +425,13 @@ class Complete:
     def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A polished start: minus its mean |z| is its score."""
         # one refinement a start: where it led back here, another would too
-        if is_exact(state) or self.threshold is not None or state.search.refined:
-            return self._add(state, None, -float(np.mean(mean_absolute(stats))))
-        return self._to_refine(state, self._atoms(state))
+        if not (is_exact(state) or self.threshold is not None or state.search.refined):
+            return self._to_refine(state, self._atoms(state))
+        if state.search.refined and not is_exact(state) and not has_vanished(state.prior, state.frame):
+            # thresholds above the noise, however small, cost more than codes of largest evidence
+            state = replace(state, noise=float(np.sqrt(state.prior.variance)))
+            return self._add(at_atoms(state, state.atoms), state.prior)
+        return self._add(state, None, -float(np.mean(mean_absolute(stats))))
 
     def _atoms(self, state: CompleteState) -> NDArray[Any]:
         return np.linalg.solve(state.W.T, state.frame.unwhiten)
