@@ -47,7 +47,7 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
-from altmin.algorithms.dictionary.merging import merged, pool_map, pooled
+from altmin.algorithms.dictionary.merging import can_merge, is_wanted, merged, pool_map, pooled
 from altmin.algorithms.dictionary.mixed_pairs import (
     fewest_zeros,
     ratio_map,
@@ -75,7 +75,6 @@ from altmin.algorithms.dictionary.posterior import (
     posterior_map,
     refit,
     screen_map,
-    structure,
 )
 from altmin.algorithms.dictionary.starts import (
     CLEAR,
@@ -85,7 +84,6 @@ from altmin.algorithms.dictionary.starts import (
     Progress,
     Search,
     agree,
-    alike,
     contrast_map,
     distinct_directions,
     first_atoms,
@@ -108,7 +106,6 @@ _SETTLE_PASSES = 100  # of the best candidate
 _SKETCH_PASSES = 3
 _BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
 _CLEAR = 2  # samples, times the atoms, on which a code must vanish: any direction is orthogonal to k - 1
-_STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
 
 
 @record
@@ -383,10 +380,8 @@ class Complete:
         """Polish again if pairs of atoms were taken apart."""
         search = state.search
         W = unmixed(state.W, search.suspects, stats["codes"].value)
-        if W is state.W:
-            return self._cleared(state)
-        if np.linalg.cond(W) > WORST_CONDITION:
-            return replace(state, phase="judge")
+        if W is state.W or np.linalg.cond(W) > WORST_CONDITION:
+            return self._cleared(state) if W is state.W else replace(state, phase="judge")
         state = replace(state, search=replace(search, repairs=search.repairs + 1))
         return self._to_polish(state, unit_rows(W, state.W))
 
@@ -453,16 +448,9 @@ class Complete:
         after = replace(search, found=(*search.found, candidate), best=best)
         state = replace(state, search=after)
         other = candidate if best is not candidate else search.best
-        if self._can_merge(state, other):
+        if can_merge(state, other):
             return pooled(state, best, other)
         return self._next(state)
-
-    def _can_merge(self, state: CompleteState, other: Candidate | None) -> bool:
-        """Whether the best candidate may lack atoms that another one has."""
-        best, unscreened = state.search.best, state.levelled and not state.screened
-        if other is None or other.prior is None or best.prior is None or unscreened:
-            return False
-        return state.search.kind != "merged" and not alike(other, best)
 
     def _merged(self, state: CompleteState, stats: Stats) -> CompleteState:
         return merged(state, stats) or self._next(state)
@@ -471,9 +459,9 @@ class Complete:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
-        enough = enough or (exact and search.best.score >= CLEAR)
+        enough |= exact and search.best.score >= CLEAR
         rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
-        later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        later = [start for start in rest if is_wanted(state, self.portfolio[start], self.threshold)]
         if exact:  # what has worked is the quickest to confirm it, from elsewhere
             later.sort(key=lambda start: self.portfolio[start] != search.best.kind)
         if not enough and later and self.start is None:
@@ -481,23 +469,6 @@ class Complete:
         if state.levelled and not state.screened:
             return replace(self._at_candidate(state, search.best), phase="screen")
         return self._accept(replace(state, converged=enough or exact))
-
-    def _is_wanted(self, state: CompleteState, kind: str) -> bool:
-        """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
-        best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
-        if state.levelled and not state.screened:
-            return penalised
-        if best is not None and best.exact:
-            return not penalised and not bank
-        if self.threshold is not None:
-            return not penalised
-        return not (bank and self._has_structure(state))
-
-    def _has_structure(self, state: CompleteState) -> bool:
-        best = state.search.best
-        if best is None or best.prior is None:
-            return False
-        return structure(best.prior, state.frame) > _STRUCTURE
 
     def _accept(self, state: CompleteState) -> CompleteState:
         """The best candidate is final, but for the end of its refinement, on all rows."""
