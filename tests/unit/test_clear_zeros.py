@@ -12,6 +12,7 @@ from altmin.algorithms.dictionary.mixed_pairs import fewest_zeros, support_map
 from altmin.algorithms.dictionary.starts import nearest_rotation
 from altmin.contract import Block
 from altmin.datasets import make_sparse_dictionary
+from altmin.estimators.dictionary.shared import look_rows
 from altmin.kernels.polar import polar
 from altmin.kernels.thresholds import split_large
 from altmin.metrics import atom_error
@@ -119,3 +120,17 @@ def test_the_nearest_rotation_is_the_polar_factor(lost):
     M = np.random.default_rng(0).standard_normal((30, 30))
     M[:lost] = 0.0
     np.testing.assert_allclose(nearest_rotation(M, np.eye(30)), polar(M, toward=np.eye(30)), atol=1e-6)
+
+
+def test_the_polish_ends_when_the_next_pass_would_move_by_rounding():
+    problem = make_sparse_dictionary(2000, 20, density=0.1, random_state=4)
+    history = CompleteDictionaryLearning(random_state=0).fit(problem.X).history_
+    moves = np.array([row["change"] for row in history if row["phase"] == "polish"])
+    ahead = moves[1:] ** 2 / np.maximum(moves[:-1], moves[1:])
+    rounding = 6 * 20 * np.finfo(float).eps
+    assert ahead[-1] <= rounding < ahead[:-1].min()
+
+
+@pytest.mark.parametrize(("n_features", "rows"), [(20, 20_000), (400, 6000), (1000, 10_000), (20_000, 1000)])
+def test_reports_look_at_rows_that_memory_has_room_for(n_features, rows):
+    assert look_rows(n_features) == rows
