@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import resource
 import time
+import warnings
+from contextlib import contextmanager
 
 import numpy as np
 from harness import Figure, cpu_time, promise
+from sklearn.decomposition import FastICA
 from threadpoolctl import threadpool_limits
 
 from altmin import CompleteDictionaryLearning, OnlineDictionaryLearning
@@ -18,6 +21,7 @@ from altmin.engine import Settings, open_source, run
 from altmin.kernels.polar import polar
 from altmin.metrics import atom_error
 from altmin_lab.cholesky import update_preconditioner
+from altmin_lab.peers.components import picard_atoms
 
 
 def best_of(call, repeats=7):
@@ -57,6 +61,69 @@ def against_spams():
             error = atom_error(np.asarray(D).T, problem.components)
     yield Figure(f"SPAMS: error when it stopped ({taken:.1f} CPU s)", error)
     yield Figure("our CPU / SPAMS's until 5e-2 or the end", ours.cpu / taken, at_most=0.25)
+
+
+@contextmanager
+def traced():
+    """CPU seconds and atoms at every step of a fit: pairs of a time and a function that gives the atoms."""
+    steps, plain = [], Complete.next_round
+
+    def stamped(self, state):
+        W, frame = state.W, state.frame
+        if W is not None and frame.unwhiten is not None and len(W) == frame.rank:
+            atoms = state.atoms if state.phase == "done" else None
+            steps.append((time.process_time(), W, frame.unwhiten, atoms))
+        return plain(self, state)
+
+    Complete.next_round = stamped
+    try:
+        yield steps
+    finally:
+        Complete.next_round = plain
+
+
+def first_within(steps, truth, error):
+    """CPU time of the first step whose atoms are as near to the truth as this."""
+    for seconds, W, unwhiten, atoms in steps:
+        if atom_error(np.linalg.solve(W.T, unwhiten) if atoms is None else atoms, truth) <= error:
+            return seconds
+    return np.inf
+
+
+def other_methods(X, seed):
+    """FastICA and picard, each to its own end: name, CPU seconds, atoms."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with cpu_time() as ica:
+            found = FastICA(whiten="unit-variance", max_iter=1000, random_state=seed).fit(X)
+        with cpu_time() as quick:
+            atoms = picard_atoms(X, seed=seed)
+    return (("FastICA", ica.cpu, found.mixing_.T), ("picard", quick.cpu, atoms))
+
+
+@promise
+def against_components():
+    """20 <= d <= 400: at most 1.2 times the CPU of FastICA and picard to their own final error."""
+    warm = make_sparse_dictionary(1000, 10, density=0.1, random_state=0).X
+    CompleteDictionaryLearning(random_state=0).fit(warm)
+    other_methods(warm, 0)
+    with threadpool_limits(1):
+        for d in (20, 30, 50, 100, 200, 400):
+            ratios, whole = {}, []
+            for seed in range(5 if d <= 100 else 1):
+                problem = make_sparse_dictionary(50 * d, d, density=0.1, random_state=777 + seed)
+                peers = other_methods(problem.X, seed)
+                with traced() as steps, cpu_time() as ours:
+                    begin = time.process_time()
+                    CompleteDictionaryLearning(random_state=seed, n_jobs=1).fit(problem.X)
+                whole.append(ours.cpu)
+                for name, cpu, atoms in peers:
+                    error = min(atom_error(atoms, problem.components), 0.5)
+                    reached = first_within(steps, problem.components, error) - begin
+                    ratios.setdefault(name, []).append(reached / cpu)
+            for name, values in ratios.items():
+                yield Figure(f"d={d}: worst of {len(values)} CPU ratios to {name}", max(values), at_most=1.2)
+            yield Figure(f"d={d}: CPU seconds of a whole fit, with its report", float(np.mean(whole)))
 
 
 @promise

@@ -138,3 +138,23 @@ def changes():
             share = np.mean(ratios <= 2)
             yield Figure(f"{snr_db} dB, {len(found)} streams: share within 2 times", share, at_least=0.9)
             yield Figure(f"{snr_db} dB: worst ratio to the oracle", ratios.max())
+
+
+def stationary_stream(rng, n, n_blocks, snr_db):
+    """Blocks of 1000 rows of one dictionary."""
+    atoms = unit(rng.standard_normal((n, n)))
+    for _ in range(n_blocks):
+        X = ((rng.random((1000, n)) < 0.15) * rng.standard_normal((1000, n))) @ atoms
+        size = 0.0 if snr_db is None else np.sqrt(np.mean(X**2)) * 10 ** (-snr_db / 20)
+        yield X + size * rng.standard_normal(X.shape)
+
+
+@promise
+def stationary():
+    """1e6 rows of one dictionary: no change is said."""
+    for snr_db in (None, 30):
+        rng = np.random.default_rng([SEED, snr_db or 0])
+        model = OnlineDictionaryLearning(random_state=0).fit(stationary_stream(rng, 12, 1000, snr_db))
+        what = "no noise" if snr_db is None else f"{snr_db} dB"
+        yield Figure(f"1e6 rows, {what}: changes said", len(model.changes_), at_most=0)
+        yield Figure(f"1e6 rows, {what}: searches", model.n_searches_, at_most=1)

@@ -173,3 +173,13 @@ def test_a_search_that_led_astray_is_left_for_the_next_one():
     model = CompleteDictionaryLearning(random_state=0).fit(X)
     assert model.outcome_ == "converged"
     assert sine_errors(model.components_, _key(0)).max() < 1e-12
+
+
+@pytest.mark.seeds
+def test_noise_of_90_db_ends_at_the_oracle(seed):
+    """Too small for starts to see and too large for exact zeros: thresholds above it would cost 20 times."""
+    problem = make_sparse_dictionary(2000, 12, density=0.1, kind="gauss", snr_db=90, random_state=seed)
+    model = CompleteDictionaryLearning(random_state=0).fit(problem.X)
+    oracle = np.linalg.lstsq(problem.codes, problem.X, rcond=None)[0]
+    ours, best = (np.max(sine_errors(A, problem.components)) for A in (model.components_, oracle))
+    assert ours < 1.5 * best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,46 @@ def _keep_large(Z, threshold, counts, squares):  # type: ignore[no-untyped-def]
                 Z[i, j] = 0.0
 
 
+def split_large(
+    Z: NDArray[Any], threshold: NDArray[Any]
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[Any], NDArray[Any]]:
+    """Codes that pass the thresholds of their columns, and those that don't, in one sweep.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, n_components)
+        C-contiguous codes.
+    threshold : ndarray of shape (n_components,)
+        One a column.
+
+    Returns
+    -------
+    kept, rest : ndarray of float32 of shape (n_samples, n_components)
+        Z is their sum.
+    counts, squares : ndarray of shape (n_components,)
+        How many entries of each column were kept, and their sum of squares.
+    """
+    kept, rest = np.empty(Z.shape, np.float32), np.empty(Z.shape, np.float32)
+    counts, squares = np.zeros(Z.shape[1]), np.zeros(Z.shape[1])
+    _split_large(Z, threshold.astype(Z.dtype, copy=False), kept, rest, counts, squares)
+    return kept, rest, counts, squares
+
+
+@compiled
+def _split_large(Z, threshold, kept, rest, counts, squares):  # type: ignore[no-untyped-def]
+    for i in range(Z.shape[0]):
+        for j in range(Z.shape[1]):
+            value = Z[i, j]
+            if abs(value) >= threshold[j]:
+                counts[j] += 1.0
+                squares[j] += value * value
+                kept[i, j] = value
+                rest[i, j] = 0.0
+            else:
+                kept[i, j] = 0.0
+                rest[i, j] = value
+
+
 def magnitude_histogram(values: NDArray[Any]) -> NDArray[np.int64]:
     """How many values have which magnitude; histograms of parts add up."""
     size = np.abs(values).astype(np.float64, copy=False)
@@ -106,6 +147,7 @@ def histogram_quantile(histogram: NDArray[Any], share: float) -> float:
     return float(low + inside * (high - low))
 
 
+@lru_cache(maxsize=1)
 def bin_edges() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Lower and upper edges of the bins (the last finite number above those)."""
     edges = (np.arange(N_BINS + 1, dtype=np.int64) << _SHIFT)[:N_BINS].view(np.float64)

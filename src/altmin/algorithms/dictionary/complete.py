@@ -47,8 +47,14 @@ from altmin.algorithms.dictionary.block_sums import (
     whitening,
     with_residual,
 )
-from altmin.algorithms.dictionary.merging import merged, pool_map, pooled
-from altmin.algorithms.dictionary.mixed_pairs import ratio_map, support_map, suspicious_pairs, unmixed
+from altmin.algorithms.dictionary.merging import can_merge, is_wanted, merged, pool_map, pooled
+from altmin.algorithms.dictionary.mixed_pairs import (
+    fewest_zeros,
+    ratio_map,
+    support_map,
+    suspicious_pairs,
+    unmixed,
+)
 from altmin.algorithms.dictionary.polish import (
     at,
     first_thresholds,
@@ -56,6 +62,7 @@ from altmin.algorithms.dictionary.polish import (
     is_exact,
     newton_step,
     polish,
+    polish_map,
     refine,
     white,
 )
@@ -64,25 +71,26 @@ from altmin.algorithms.dictionary.posterior import (
     Prior,
     at_atoms,
     first_prior,
+    has_vanished,
     posterior_map,
     refit,
     screen_map,
-    structure,
 )
 from altmin.algorithms.dictionary.starts import (
+    CLEAR,
     PORTFOLIO,
     TIED,
     Candidate,
     Progress,
     Search,
     agree,
-    alike,
     contrast_map,
     distinct_directions,
     first_atoms,
     l1_map,
     l1_step,
     mean_absolute,
+    nearest_rotation,
     random_directions,
     random_rotation,
     spread_map,
@@ -97,7 +105,7 @@ _REFINE_PASSES = 40  # of expectation maximisation from a start
 _SETTLE_PASSES = 100  # of the best candidate
 _SKETCH_PASSES = 3
 _BEATEN = 1.0  # nats per sample by which a settled refinement may fall behind before it is given up
-_STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
+_CLEAR = 2  # samples, times the atoms, on which a code must vanish: any direction is orthogonal to k - 1
 
 
 @record
@@ -144,7 +152,7 @@ _PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
     "descent": (code_map, "sample", "descent", True, "_descended"),
     "l1": (l1_map, "few", "start", False, "_penalised"),
     "zeros": (sample_map, "few", "zeros", False, "_located"),
-    "polish": (code_map, "batch", "polish", True, "_polished"),
+    "polish": (polish_map, "batch", "polish", True, "_polished"),
     "pairs": (support_map, "sample", "pairs", False, "_suspected"),
     "ratios": (ratio_map, "sample", "pairs", False, "_parted"),
     "judge": (spread_map, "all", "judge", False, "_judged"),
@@ -292,7 +300,7 @@ class Complete:
 
     def _contrasted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A symmetric start goes on until its rotation stands still."""
-        W = polar(newton_step(state, stats), toward=state.W)
+        W = nearest_rotation(newton_step(state, stats), state.W)
         return self._turned(state, W, _START_PASSES)
 
     def _turned(self, state: CompleteState, W: NDArray[Any], passes: int) -> CompleteState:
@@ -364,18 +372,23 @@ class Complete:
         return self._to_refine(state, np.linalg.solve(state.search.rotation.T, state.frame.unwhiten))
 
     def _suspected(self, state: CompleteState, stats: Stats) -> CompleteState:
-        suspects = suspicious_pairs(stats["joint"])
-        search = replace(state.search, suspects=suspects)
-        return replace(state, phase="ratios" if len(suspects) else "judge", search=search)
+        suspects, vanishing = suspicious_pairs(stats["joint"]), fewest_zeros(stats)
+        state = replace(state, search=replace(state.search, suspects=suspects, vanishing=vanishing))
+        return replace(state, phase="ratios") if len(suspects) else self._cleared(state)
 
     def _parted(self, state: CompleteState, stats: Stats) -> CompleteState:
         """Polish again if pairs of atoms were taken apart."""
         search = state.search
         W = unmixed(state.W, search.suspects, stats["codes"].value)
         if W is state.W or np.linalg.cond(W) > WORST_CONDITION:
-            return replace(state, phase="judge")
+            return self._cleared(state) if W is state.W else replace(state, phase="judge")
         state = replace(state, search=replace(search, repairs=search.repairs + 1))
         return self._to_polish(state, unit_rows(W, state.W))
+
+    def _cleared(self, state: CompleteState) -> CompleteState:
+        """No two atoms are mixed up: with enough exact zeros no other start has a say."""
+        clear = self.threshold is None and state.search.vanishing >= _CLEAR * state.frame.rank
+        return self._add(state, None, CLEAR) if clear else replace(state, phase="judge")
 
     def _to_refine(self, state: CompleteState, atoms: NDArray[Any]) -> CompleteState:
         """Begin expectation maximisation, with too much noise."""
@@ -407,9 +420,13 @@ class Complete:
     def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A polished start: minus its mean |z| is its score."""
         # one refinement a start: where it led back here, another would too
-        if is_exact(state) or self.threshold is not None or state.search.refined:
-            return self._add(state, None, -float(np.mean(mean_absolute(stats))))
-        return self._to_refine(state, self._atoms(state))
+        if not (is_exact(state) or self.threshold is not None or state.search.refined):
+            return self._to_refine(state, self._atoms(state))
+        if state.search.refined and not is_exact(state) and not has_vanished(state.prior, state.frame):
+            # thresholds above the noise, however small, cost more than codes of largest evidence
+            state = replace(state, noise=float(np.sqrt(state.prior.variance)))
+            return self._add(at_atoms(state, state.atoms), state.prior)
+        return self._add(state, None, -float(np.mean(mean_absolute(stats))))
 
     def _atoms(self, state: CompleteState) -> NDArray[Any]:
         return np.linalg.solve(state.W.T, state.frame.unwhiten)
@@ -431,16 +448,9 @@ class Complete:
         after = replace(search, found=(*search.found, candidate), best=best)
         state = replace(state, search=after)
         other = candidate if best is not candidate else search.best
-        if self._can_merge(state, other):
+        if can_merge(state, other):
             return pooled(state, best, other)
         return self._next(state)
-
-    def _can_merge(self, state: CompleteState, other: Candidate | None) -> bool:
-        """Whether the best candidate may lack atoms that another one has."""
-        best, unscreened = state.search.best, state.levelled and not state.screened
-        if other is None or other.prior is None or best.prior is None or unscreened:
-            return False
-        return state.search.kind != "merged" and not alike(other, best)
 
     def _merged(self, state: CompleteState, stats: Stats) -> CompleteState:
         return merged(state, stats) or self._next(state)
@@ -449,8 +459,9 @@ class Complete:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
         enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
+        enough |= exact and search.best.score >= CLEAR
         rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
-        later = [start for start in rest if self._is_wanted(state, self.portfolio[start])]
+        later = [start for start in rest if is_wanted(state, self.portfolio[start], self.threshold)]
         if exact:  # what has worked is the quickest to confirm it, from elsewhere
             later.sort(key=lambda start: self.portfolio[start] != search.best.kind)
         if not enough and later and self.start is None:
@@ -458,23 +469,6 @@ class Complete:
         if state.levelled and not state.screened:
             return replace(self._at_candidate(state, search.best), phase="screen")
         return self._accept(replace(state, converged=enough or exact))
-
-    def _is_wanted(self, state: CompleteState, kind: str) -> bool:
-        """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
-        best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
-        if state.levelled and not state.screened:
-            return penalised
-        if best is not None and best.exact:
-            return not penalised and not bank
-        if self.threshold is not None:
-            return not penalised
-        return not (bank and self._has_structure(state))
-
-    def _has_structure(self, state: CompleteState) -> bool:
-        best = state.search.best
-        if best is None or best.prior is None:
-            return False
-        return structure(best.prior, state.frame) > _STRUCTURE
 
     def _accept(self, state: CompleteState) -> CompleteState:
         """The best candidate is final, but for the end of its refinement, on all rows."""

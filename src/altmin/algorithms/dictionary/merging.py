@@ -1,4 +1,4 @@
-"""Two candidates with noise, each wrong in a few atoms, become one that has the right atoms of both.
+"""Which starts are wanted, and what two candidates with noise, each wrong in a few atoms, become together.
 
 Starts tend to miss different atoms. With the atoms of both in one dictionary, samples choose: a right atom
 explains by itself what wrong ones explain only together, so the atoms whose codes hold least energy go.
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from altmin.algorithms.dictionary.block_sums import signals
-from altmin.algorithms.dictionary.posterior import Prior, at_atoms
-from altmin.algorithms.dictionary.starts import Candidate, Progress
+from altmin.algorithms.dictionary.posterior import Prior, at_atoms, structure
+from altmin.algorithms.dictionary.starts import Candidate, Progress, alike
 from altmin.contract import Block, Stats
 from altmin.kernels.bernoulli_gauss import sparse_posterior
 
@@ -22,6 +22,28 @@ if TYPE_CHECKING:
 
 _DIFFERENT = 0.98  # |cos| below which two atoms are not the same
 _WARMER = 4.0  # times the noise variance, with which a merged dictionary is refined
+_STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
+
+
+def is_wanted(state: CompleteState, kind: str, threshold: float | None) -> bool:
+    """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
+    best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
+    if state.levelled and not state.screened:
+        return penalised
+    if best is not None and best.exact:
+        return not penalised and not bank
+    if threshold is not None:
+        return not penalised
+    found = best is not None and best.prior is not None
+    return not (bank and found and structure(best.prior, state.frame) > _STRUCTURE)
+
+
+def can_merge(state: CompleteState, other: Candidate | None) -> bool:
+    """Whether the best candidate may lack atoms that another one has."""
+    best, unscreened = state.search.best, state.levelled and not state.screened
+    if other is None or other.prior is None or best.prior is None or unscreened:
+        return False
+    return state.search.kind != "merged" and not alike(other, best)
 
 
 def pooled(state: CompleteState, best: Candidate, other: Candidate) -> CompleteState:

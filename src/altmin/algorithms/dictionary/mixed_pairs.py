@@ -28,9 +28,9 @@ _ON_LINE = 1e-6  # relative distance at which a ratio of two codes counts as equ
 
 
 def support_map(algorithm: Any, state: Any, block: Block) -> Stats:
-    """How many samples use each pair of atoms (each atom: on the diagonal)."""
+    """How many samples use each pair of atoms (each atom: on the diagonal), and how many use any."""
     used = (np.abs(times(signals(state, block), state.decoder)) >= state.thresholds).astype(np.float32)
-    return {"joint": (used.T @ used).astype(np.float64)}
+    return {"joint": (used.T @ used).astype(np.float64), "active": int(used.any(axis=1).sum())}
 
 
 def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
@@ -39,6 +39,11 @@ def ratio_map(algorithm: Any, state: Any, block: Block) -> Stats:
     Z = times(signals(state, block), np.ascontiguousarray(state.decoder[:, atoms]))
     Z[np.abs(Z) < state.thresholds[atoms]] = 0.0
     return {"codes": Concat(Z)}
+
+
+def fewest_zeros(stats: Stats) -> int:
+    """Samples that use other atoms but not this one, for the atom with the fewest of them."""
+    return int(stats["active"] - stats["joint"].diagonal().max())
 
 
 def suspicious_pairs(joint: NDArray[Any]) -> NDArray[np.intp]:

@@ -218,9 +218,8 @@ class Online:
         long = np.linalg.norm(before, axis=1)
         W = np.linalg.inv(before / long[:, None]).T
         # sums of codes of unit atoms become those of atoms that are unit in whitened coordinates
-        W, moved = least_squares_decoder(
-            W, gram * np.outer(long, long), (cross * long[:, None]) @ frame.whiten
-        )
+        gram = gram * np.outer(long, long)
+        W, moved = least_squares_decoder(W, gram, (cross * long[:, None]) @ frame.whiten @ W.T - gram)
         if not np.isfinite(moved):
             return state
         atoms = np.linalg.solve(W.T, frame.unwhiten)

@@ -19,13 +19,20 @@ from altmin.algorithms.dictionary.block_sums import (
     LOUD,
     NOISE_FACTOR,
     WARM_END,
+    correction,
     fallen_thresholds,
+    first_moments,
+    in_single,
     least_squares_decoder,
     noise_level,
+    sampled_magnitudes,
+    signals,
     without_mean,
 )
-from altmin.contract import Stats
+from altmin.contract import Block, Stats
+from altmin.kernels.gram import times
 from altmin.kernels.polar import polar
+from altmin.kernels.thresholds import split_large
 
 if TYPE_CHECKING:
     from altmin.algorithms.dictionary.complete import CompleteState
@@ -36,7 +43,35 @@ _MEMORY, _STANDS, _LONGEST = (
     0.02,
     1.0,
 )  # secants, the move of a pass from which they are taken, the longest
+_ROUGH = 1e-3  # move of a pass above which single precision serves
 _REPAIRS = 3  # times that mixed-up pairs of atoms are taken apart
+
+
+def polish_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
+    """Codes Z that pass the thresholds, and R that don't: Z'Z and Z'R tell how far the atoms have to move.
+
+    Only Z + R needs the precision of the data, as R vanishes where the atoms are right; while they are far
+    from that, not even Z + R does.
+    """
+    rows = in_single(state, block) if _is_rough(state) else (signals(state, block), state.decoder)
+    codes = times(*rows)
+    Z, R, counts, squares = split_large(codes, state.thresholds)
+    stats = {
+        "magnitudes": sampled_magnitudes(codes, state.noise_gain),
+        "n_rows": block.n_rows,
+        "counts": counts,
+        "squares": squares,
+        **correction(Z, R),
+    }
+    return stats if state.centre is None else stats | first_moments(R, Z)
+
+
+def _is_rough(state: CompleteState) -> bool:
+    """Whether atoms still move by far more than what single precision loses in a code."""
+    far = state.progress.passes == 0 or state.progress.change > _ROUGH
+    # products of n terms lose about a tenth of this bound
+    lost = 0.1 * np.finfo(np.float32).eps * np.sqrt(state.frame.energy) * float(np.max(state.noise_gain))
+    return far and lost < 0.3 * _ROUGH
 
 
 def polish(
@@ -47,7 +82,7 @@ def polish(
     if orthogonal:
         W, change = polar_decoder(state, sums)
     else:
-        W, change = least_squares_decoder(state.W, sums["gram"], white(state, sums))
+        W, change = least_squares_decoder(state.W, sums["gram"], sums["cross"])
     if not np.isfinite(change):
         return replace(state, phase="failed")
     noise = noise_level(stats["magnitudes"], float(np.mean(stats["counts"])) / stats["n_rows"])
@@ -64,7 +99,8 @@ def polish(
     )
     after, drift = recentred(at(after, W), stats)
     after = replace(after, thresholds=next_thresholds(after, state.W, threshold, drift))
-    exact = change <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
+    left = change * change / max(state.progress.change, change)  # the next pass would move as far
+    exact = left <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
     if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
         if threshold is None and is_loud(after):
             return replace(after, phase="loud")
@@ -143,8 +179,8 @@ def recentred(state: CompleteState, stats: Stats) -> tuple[CompleteState, NDArra
         return state, 0.0
     sums, near = without_mean(stats), np.linalg.solve(state.W.T, state.frame.unwhiten)
     ridge = 1e-10 * max(float(sums["gram"].diagonal().max()), 1e-10) * np.eye(len(near))
-    atoms = np.linalg.solve(sums["gram"] + ridge, sums["cross"] / state.scale + ridge @ near)
-    step = (stats["sum"] / state.scale - stats["codes_sum"] @ atoms) / stats["n_rows"]
+    moved = np.linalg.solve(sums["gram"] + ridge, sums["cross"] @ near)
+    step = (stats["sum"] @ near - stats["codes_sum"] @ moved) / stats["n_rows"]
     return replace(state, centre=state.centre + step), np.abs(step @ (state.frame.whiten @ state.W.T))
 
 
@@ -161,10 +197,13 @@ def half_sample_mode(Z: NDArray[Any]) -> NDArray[Any]:
 
 
 def polar_decoder(state: CompleteState, sums: Stats) -> tuple[NDArray[Any], float]:
-    """The polish with orthogonal atoms: the polar factor of Z'X, as a decoder, and how far that moved."""
+    """The polish with orthogonal atoms: the polar factor of Z'X, as a decoder, and how far that moved.
+
+    Z'X = Z'(Z + R) A, and the polar factor of Z'Z A is A to rounding, however roughly Z'Z is known.
+    """
     atoms = np.linalg.solve(state.W.T, state.frame.unwhiten)
     norms = np.linalg.norm(atoms, axis=1, keepdims=True)
-    unit = polar(sums["cross"] / state.scale * norms, toward=atoms / norms)
+    unit = polar((sums["gram"] + sums["cross"]) @ atoms * norms, toward=atoms / norms)
     white = unit @ state.frame.whiten
     W = np.linalg.inv(white / np.linalg.norm(white, axis=1, keepdims=True)).T
     return W, float(np.max(np.linalg.norm(W - state.W, axis=1)))

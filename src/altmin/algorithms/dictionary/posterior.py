@@ -152,7 +152,7 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     calm = change < _SETTLED * error and settled and not mended
     state = replace(state, prior=prior, progress=state.progress.after(change), counts=counts, rows=n_rows)
     state = at_atoms(replace(state, noise=float(np.sqrt(variance))), atoms)
-    return replace(state, phase="refined") if calm or _vanished(state) else state
+    return replace(state, phase="refined") if calm or has_vanished(state.prior, state.frame) else state
 
 
 def structure(prior: Prior, frame: Frame) -> float:
@@ -179,9 +179,9 @@ def at_atoms(state: CompleteState, atoms: NDArray[Any]) -> CompleteState:
     )
 
 
-def _vanished(state: CompleteState) -> bool:
+def has_vanished(prior: Prior, frame: Frame) -> bool:
     """Whether so little noise is left that the exact polish should take over."""
-    return state.noise < 0.1 * NOISELESS * state.frame.rms
+    return bool(np.sqrt(prior.variance) < 0.1 * NOISELESS * frame.rms)
 
 
 def _mended(atoms: NDArray[Any], density: NDArray[Any], rests: NDArray[Any]) -> tuple[NDArray[Any], bool]:

@@ -46,7 +46,8 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         Whether the data are codes times atoms plus a constant row; 'auto' finds out whether their mean is
         larger than that of samples around zero.
     n_restarts : int
-        How many starts must lead to the same dictionary before the search ends.
+        How many starts must lead to the same dictionary before the search ends, unless the codes of one
+        vanish exactly: then that one is enough.
     max_iter : int
         Largest number of passes over the data, for all starts together.
     tol : float

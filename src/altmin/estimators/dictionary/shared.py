@@ -25,11 +25,18 @@ from altmin.guarantees.refits import halves, sample, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.pursuit import Pursuit
-from altmin.kernels.thresholds import hard_threshold
+from altmin.kernels.thresholds import hard_threshold, keep_large
 from altmin.metrics import match_components
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
 _LOOK_ROWS, _LOOK_BLOCK = 20_000, 1000  # of a report, and of what is coded at a time
+_LOOK_EACH, _LOOK_LEAST, _LOOK_MOST = 15, 2_000_000, 10_000_000  # rows for an atom; numbers in all rows
+
+
+def look_rows(n_features: int) -> int:
+    """Rows of a report: enough for each atom, and a few copies of them that memory has room for."""
+    enough = max(_LOOK_LEAST // n_features, _LOOK_EACH * n_features)
+    return max(min(_LOOK_ROWS, enough, _LOOK_MOST // n_features), _LOOK_BLOCK)
 
 
 class DictionaryEstimator(ComponentsEstimator):
@@ -108,10 +115,10 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _held_bytes(self, info: Info) -> int:
         # The rows of the report, and what is made of them.
-        return 13 * min(info.n_rows or 0, _LOOK_ROWS) * info.n_features * 8
+        return 13 * min(info.n_rows or 0, look_rows(info.n_features)) * info.n_features * 8
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
-        evidence = self._looked(sample(source, _LOOK_ROWS)[0], source.n_rows)
+        evidence = self._looked(sample(source, look_rows(source.info.n_features))[0], source.n_rows)
         if full and evidence.atoms is not None and evidence.atoms.noise > 0:  # exact zeros need no refits
             evidence = self._compared(evidence, source)
         return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
@@ -128,9 +135,8 @@ class DictionaryEstimator(ComponentsEstimator):
             part = X[start : start + _LOOK_BLOCK]
             kept = part @ decoder
             codes[start : start + _LOOK_BLOCK] = kept
-            kept[np.abs(kept) < thresholds] = 0.0
-            counts += np.count_nonzero(kept, axis=0)
-            squares += np.einsum("ij,ij->j", kept, kept)
+            on, energy = keep_large(kept, thresholds)
+            counts, squares = counts + on, squares + energy
             total += float(np.einsum("ij,ij->", part, part))
             rest = part - kept @ self.components_
             left += float(np.einsum("ij,ij->", rest, rest))
