@@ -46,7 +46,9 @@ _WHOLE = (
     "inside",
 )
 _FULL = ("halves", "restarts")
+_SUGGESTED = ("none_missing",)
 _BOUND = 2.5  # standard errors
+_CODES = 1.25  # times larger than least squares says: codes have errors, too
 
 
 @record
@@ -92,8 +94,8 @@ def _off(e: AtomsEvidence) -> tuple[Any, Any]:
     assert a is not None
     if e.fit.theorem == 1:
         off = 2 * np.maximum(a.step - 1.2 * a.se, 0.0)
-        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), a.se / np.sqrt(2)
-    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), a.se
+        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), _CODES * a.se / np.sqrt(2)
+    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), _CODES * a.se
 
 
 def tests(e: AtomsEvidence) -> list[Test]:
@@ -246,6 +248,8 @@ def rule(e: AtomsEvidence) -> Rule:
     if e.fit.theorem == 3:
         needs = (*needs, "settled")
     exact = e.atoms is not None and e.atoms.noise == 0
+    if exact:  # zeros prove of each sample what the law of their number only suggests of all
+        needs = tuple(name for name in needs if name not in _SUGGESTED)
     if e.halves is not None and not exact:  # exact zeros prove more than fits to fewer samples
         needs = (*needs, *_FULL)
     return Rule("exact" if exact else "noisy", needs)

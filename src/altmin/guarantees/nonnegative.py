@@ -217,7 +217,7 @@ NONNEGATIVE = Family(
 
 def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
     """Whether the samples, and the components themselves, can pin a cone down at all."""
-    D = int(s.weights["D"])
+    D, distinct = int(s.weights["D"]), (e.at_noise or s).distinct
     return [
         whole("samples without a component are varied", "span", s.span * np.sqrt(max(D - 1, 1)),
               at_least=0.25, id="span",
@@ -227,8 +227,9 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
               meaning="Samples that have one component and lack another, for the pair with fewest."),
         whole("components differ", "condition number", s.condition, at_most=1e6, id="independent",
               otherwise="contradicted", meaning="Nearly equal components can't be told apart."),
-        whole("no component is empty", "empty ones", float(s.empty), at_most=0, id="none_empty",
-              otherwise="contradicted",
+        whole("no component is empty", "empty ones",
+              float(s.empty) if distinct >= len(s.carried) else None, at_most=0,
+              id="none_empty", otherwise="contradicted",
               meaning="An empty component says that fewer are enough for these samples."),
         whole("no pile of samples short of a corner", "negative entries", s.negative_mass if s.piled else 0.0,
               at_most=0.02, id="piled_up", otherwise="plausible",
@@ -243,7 +244,7 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
         whole("nothing is missing: no sample was left out", "left out", e.dropped, at_most=0.01,
               id="none_left_out", everywhere=False, otherwise="plausible",
               meaning="Samples that were left out as outliers may be made of a feature that is missing."),
-        whole("samples are distinct", "samples", (e.at_noise or s).distinct, at_least=3 * D, id="n_eff",
+        whole("samples are distinct", "samples", distinct, at_least=3 * D, id="n_eff",
               meaning="Copies of a sample carry no information."),
     ]  # fmt: skip
 
