@@ -43,10 +43,11 @@ _WHOLE = (
     "judged",
     "none_missing",
     "none_dense",
+    "none_tied",
     "inside",
 )
 _FULL = ("halves", "restarts")
-_SUGGESTED = ("none_missing",)
+_SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
 _CODES = 1.25  # times larger than least squares says: codes have errors, too
 
@@ -121,13 +122,14 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
     assert a is not None
     k, orthogonal, clean = len(a.theta), e.fit.theorem == 1, a.noise == 0
     dense = 0.4 if a.discrete else 0.6 if clean else 0.45  # sums of +-1 codes are sparse, too
+    on = 15 if not clean else 10 if a.discrete else 3  # few +-1 codes are those of mixtures, too
     distinct = (1.5 if orthogonal else 7.0) * (1 if clean else 2)  # noise hides some copies
     return [
         each("atoms are used sparsely", "use", a.theta, at_most=dense, id="sparse",
              against="used in most samples",
              meaning="Share of the samples that use an atom. An atom that is nearly always there can't be "
              "told from its mixtures with others."),
-        each("samples with each atom", "n on", a.on, at_least=3 if clean else 15, id="on",
+        each("samples with each atom", "n on", a.on, at_least=on, id="on",
              against="too few samples with it", meaning="Distinct samples that use the atom."),
         each("samples without each atom", "n off / k", a.off / k, at_least=1.2 if orthogonal else 2.5,
              id="off", against="too few samples without it",
@@ -235,6 +237,10 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               at_most=0.003 if clean else 0.01, id="none_dense", everywhere=False,
               otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
+        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=6.0,
+              id="none_tied", everywhere=False, otherwise="plausible",
+              meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
+              "Samples with a missing atom are made of the same codes with the same signs each time."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
@@ -316,6 +322,8 @@ DICTIONARY = Family(
         "none_missing": "some samples need many more atoms: atoms may be missing (a larger n_components, or "
         "ApproximateDictionaryLearning for more atoms than features)",
         "none_dense": "some samples are dense: outliers, or atoms are missing",
+        "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all features: "
+        "a larger n_components, or features in units of their noise",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",

@@ -71,6 +71,8 @@ class AtomFacts:
         How well samples without any other atom part it from that one (1: evenly, 0: it never occurs without).
     size_related, sign_related : ndarray
         |t| of the dependence of its code's size on another atom's use, and of its sign on another's.
+    tied : float
+        Dependence of all pairs of signs together, in standard deviations of chance.
     cut : float
         Share of the entries that are piled up at an end of their feature's values.
     bare : ndarray
@@ -102,6 +104,7 @@ class AtomFacts:
     alone: Any = 1.0
     size_related: Any = 0.0
     sign_related: Any = 0.0
+    tied: float = 0.0
     cut: float = 0.0
     grid: float = 0.0
     bare: Any = 0.0
@@ -131,12 +134,13 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     most = max(_ENTRIES // max(A.shape[1], 1), _EACH * len(A))
     there = there[:: max(-(-len(there) // most), 1)]
     X, sizes = np.asarray(X[there], dtype=np.float64), None if sizes is None else sizes[there]
-    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
-    decoder = np.linalg.pinv(A)
-    Z = X @ decoder
     rounding = max(1e-6, 1e3 * eps)
-    noise, uneven = _noise(Z, decoder, X, A, rounding)
-    S = _codes(X, Z, A, noise, rounding)
+    decoder = np.linalg.pinv(A)
+    X, Z, S, noise, uneven = _coded(X, decoder, A, rounding)
+    if sizes is not None and noise > 0:  # noise that was added before samples were scaled isn't even after it
+        own = _coded(X * sizes[:, None], decoder, A, rounding)
+        if np.count_nonzero(own[2]) < np.count_nonzero(S):
+            (X, Z, S, noise, uneven), sizes = own, None
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
     del Z
     step, se, second, bent = _from_rest(S, X, A, noise)
@@ -156,7 +160,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
     span, alone = spans(U)
-    size_related, sign_related = related(U if sizes is None else U * sizes[apart, None])
+    size_related, sign_related, tied = related(U if sizes is None else U * sizes[apart, None])
     return AtomFacts(
         noise=noise,
         n_samples=n,
@@ -181,10 +185,19 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         alone=alone,
         size_related=size_related,
         sign_related=sign_related,
+        tied=tied,
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
     )
+
+
+def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, Array, Array, float, float]:
+    """Samples of root mean square 1, X A^+, codes, noise, and how uneven that is."""
+    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
+    Z = X @ decoder
+    noise, uneven = _noise(Z, decoder, X, A, rounding)
+    return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
 
 
 def _bare(S: Array, A: Array) -> Array:
