@@ -121,7 +121,7 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
     a = e.atoms
     assert a is not None
     k, orthogonal, clean = len(a.theta), e.fit.theorem == 1, a.noise == 0
-    dense = 0.4 if a.discrete else 0.6 if clean else 0.45  # sums of +-1 codes are sparse, too
+    dense = 0.45 if not clean else 0.55 if a.discrete else 0.6  # sums of +-1 codes are sparse, too
     on = 15 if not clean else 10 if a.discrete else 3  # few +-1 codes are those of mixtures, too
     distinct = (1.5 if orthogonal else 7.0) * (1 if clean else 2)  # noise hides some copies
     return [
@@ -152,7 +152,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     off, se = _off(e)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
-             at_most=0.35 if clean and not a.discrete else 0.15 + 4 / np.sqrt(n),
+             at_most=0.35 if clean else 0.15 + 4 / np.sqrt(n),
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
@@ -268,9 +268,10 @@ def claim(e: AtomsEvidence) -> str:
         return text
     if e.atoms.noise == 0:
         return f"{text} Atoms in fewer than 0.3 % of the samples would not be seen."
-    close = max(0.08, 2 * e.atoms.noise)
+    close, rare = max(0.08, 2 * e.atoms.noise), 100 * max(0.01, 0.25 * e.atoms.noise)
     return (
-        f"{text} Atoms in fewer than 1 % of the samples, or closer than {close:.2g} rad, would not be seen."
+        f"{text} Atoms in fewer than {rare:.2g} % of the samples, or closer than {close:.2g} rad, would not "
+        "be seen."
     )
 
 
@@ -322,8 +323,8 @@ DICTIONARY = Family(
         "none_missing": "some samples need many more atoms: atoms may be missing (a larger n_components, or "
         "ApproximateDictionaryLearning for more atoms than features)",
         "none_dense": "some samples are dense: outliers, or atoms are missing",
-        "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all features: "
-        "a larger n_components, or features in units of their noise",
+        "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
+        "features: a larger n_components, or features in units of their noise",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",

@@ -123,10 +123,8 @@ def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
     return np.where((both >= _FEW) & (off >= _FEW) & (np.abs(shift) > _SHIFT), t, 0.0)
 
 
-def _signs(
-    U: Array, used: NDArray[np.bool_], both: Array, on: Array
-) -> tuple[Array, NDArray[np.bool_]]:
-    """The correlation of the signs of atoms i and j in samples with both, and for which pairs it says much."""
+def _signs(U: Array, used: NDArray[np.bool_], both: Array, on: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The correlation of the signs of atoms i and j in samples with both, and where it says much."""
     signs, ones = np.sign(U).astype(np.float32), used.astype(np.float32)
     mean = np.asarray(signs.T @ ones, dtype=np.float64) / on
     variance = (1 - mean**2) * (1 - mean.T**2)
