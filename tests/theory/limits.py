@@ -153,7 +153,7 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
     freedom = 2**0.5 if evidence.fit.theorem == 1 else 1.0  # orthogonal atoms have half of it
-    return put(evidence, ["atoms", "se"], measured * freedom / 2.5)
+    return put(evidence, ["atoms", "se"], measured * freedom / (2.5 * 1.25))  # codes have errors, too
 
 
 def _dead_columns(evidence: MachineEvidence, measured: float) -> MachineEvidence:
@@ -339,7 +339,9 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "noisy machine, exogenous": (MACHINE, machine(looked_at(0.1), exogenous=True), "recovered", [
         *_REST_IS_NOISE, _COLUMNS,
     ]),
-    "machine of a stream": (MACHINE, machine(None), "plausible", [_FALLING]),
+    "machine of a stream": (MACHINE, machine(None), "plausible", [
+        Limit("enough", ">=", 3.0, "unknown", "n_rows", 1 + 2 * D), _FALLING,
+    ]),
     "sensing": (SENSING, sensing(measurements(0.0)), "recovered", [*_EXACT_ROWS, _ENOUGH]),
     "noisy sensing": (SENSING, sensing(measurements(0.1)), "recovered", [
         *_REST_IS_NOISE, *_NO_HIDDEN_CAUSE, _ENOUGH,
