@@ -27,6 +27,7 @@ _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so m
 _EM_ROWS, _EM_STEPS = 2000, 30
 _SURROGATES = 500  # Gaussian samples that are coded for comparison
 _DRAWS = 16
+_SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
 _GRID = 3.0  # of noise: values on a finer grid are as good as any
 
@@ -159,7 +160,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     window = np.full(k, 5e-5)
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
-    span, alone = spans(U)
+    span, alone = spans(U[:: _thinned(U)])
     size_related, sign_related, tied = related(U if sizes is None else U * sizes[apart, None])
     return AtomFacts(
         noise=noise,
@@ -198,6 +199,12 @@ def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, 
     Z = X @ decoder
     noise, uneven = _noise(Z, decoder, X, A, rounding)
     return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
+
+
+def _thinned(U: Array) -> int:
+    """Every how many-th sample is enough to see what samples span: the rarest atom keeps a hundred of them."""
+    rarest = int(np.count_nonzero(U, axis=0).min(initial=len(U)))
+    return max(min(len(U) // _SPAN_ROWS, rarest // _SPAN_EACH), 1)
 
 
 def _bare(S: Array, A: Array) -> Array:
