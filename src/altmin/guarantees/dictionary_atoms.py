@@ -202,7 +202,7 @@ def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, 
 
 
 def _thinned(U: Array) -> int:
-    """Every how many-th sample is enough to see what samples span: the rarest atom keeps a hundred of them."""
+    """Every how many-th sample is enough to see what samples span: the rarest atom keeps a hundred."""
     rarest = int(np.count_nonzero(U, axis=0).min(initial=len(U)))
     return max(min(len(U) // _SPAN_ROWS, rarest // _SPAN_EACH), 1)
 

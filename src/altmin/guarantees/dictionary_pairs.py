@@ -101,7 +101,7 @@ def related(U: Array) -> tuple[Array, Array, float]:
     on = np.maximum(both, 1.0)
     (rho, told), size = _signs(U, used, both, on), _sizes(U, used, both)
     t = np.where(told, rho * np.sqrt(both), 0.0)
-    pairs = np.count_nonzero(np.triu(told, 1))
+    pairs = int(np.count_nonzero(np.triu(told, 1)))
     tied = float((np.sum(np.triu(t, 1) ** 2) - pairs) / np.sqrt(2 * max(pairs, 1)))
     return _worst(size), _worst(np.where(np.abs(rho) > _SHIFT, t, 0.0)), tied
 
