@@ -237,7 +237,7 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               at_most=0.003 if clean else 0.01, id="none_dense", everywhere=False,
               otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
-        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=6.0,
+        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=5.0,
               id="none_tied", everywhere=False, otherwise="plausible",
               meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
               "Samples with a missing atom are made of the same codes with the same signs each time."),
