@@ -37,7 +37,7 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         span=0.9 * ones, together=0.0 * ones, partner=np.arange(K)[::-1], line=0.1 * ones, second=0.1 * ones,
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
         outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
-        bare=0.0 * ones, cut=0.0, grid=0.0,
+        tied=0.0, bare=0.0 * ones, cut=0.0, grid=0.0,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -68,7 +68,7 @@ def cone(**changes: Any) -> ConeEvidence:
 
 NOISY_CONE = {
     "residual": 0.04, "halves": np.zeros(D), "restarts": np.zeros(D), "at_noise": cone_shape(),
-    "structured": 1.0, "excess": 0.5, "curved": 1.0, "cut": 0.0,
+    "structured": 1.0, "excess": 0.5, "curved": 1.0, "multiplied": 1.0, "cut": 0.0,
 }  # fmt: skip
 HOLES = {"share": 1.0, "fewest": 100.0, "poor": 0.0, "ratio": 5.0, "residual": 0.0, "rank": D}
 
@@ -153,7 +153,7 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
     freedom = 2**0.5 if evidence.fit.theorem == 1 else 1.0  # orthogonal atoms have half of it
-    return put(evidence, ["atoms", "se"], measured * freedom / 2.5)
+    return put(evidence, ["atoms", "se"], measured * freedom / (2.5 * 1.25))  # codes have errors, too
 
 
 def _dead_columns(evidence: MachineEvidence, measured: float) -> MachineEvidence:
@@ -185,7 +185,6 @@ _EXACT_ATOMS = [
     Limit("on", ">=", 3.0, "unknown", "atoms.on", speaks_of="one"),
     Limit("apart", "<=", 0.35, "plausible", "atoms.together", speaks_of="one"),
     Limit("accurate", "<=", 0.05, "unknown", _blurred, speaks_of="one"),
-    Limit("none_missing", "<=", 1.35 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
     Limit("none_dense", "<=", 0.003, "plausible", "atoms.dense", speaks_of="none"),
 ]
 _NOISY_ATOMS = [
@@ -198,6 +197,7 @@ _NOISY_ATOMS = [
     Limit("accurate", "<=", 0.05, "unknown", _blurred, speaks_of="one"),
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
     Limit("none_dense", "<=", 0.01, "plausible", "atoms.dense", speaks_of="none"),
+    Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")
 _COMPLETE = [
@@ -236,6 +236,7 @@ _NOISY_CONE_RULES = [
     Limit("restarts", "<=", 0.02, "plausible", "restarts", speaks_of="one"),
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
     Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
+    Limit("none_multiply", "<=", 1.5, "plausible", "multiplied"),
     Limit("uncut", "<=", 0.0, "contradicted", "cut"),
     _ROOM,
 ]
@@ -281,9 +282,9 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
     ]),
     "complete dictionary of signs": (DICTIONARY, dictionary(atoms=atoms(discrete=True)), "recovered", [
-        *(limit for limit in _EXACT_ATOMS if limit.id not in ("sparse", "apart")), *_COMPLETE,
-        Limit("sparse", "<=", 0.4, "unknown", "atoms.theta", speaks_of="one"),
-        Limit("apart", "<=", 0.19, "plausible", "atoms.together", speaks_of="one"),
+        *(limit for limit in _EXACT_ATOMS if limit.id not in ("sparse", "on")), *_COMPLETE,
+        Limit("sparse", "<=", 0.55, "unknown", "atoms.theta", speaks_of="one"),
+        Limit("on", ">=", 10.0, "unknown", "atoms.on", speaks_of="one"),
         Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
     ]),
     "orthogonal dictionary": (DICTIONARY, dictionary(1), "recovered", [
@@ -338,7 +339,9 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "noisy machine, exogenous": (MACHINE, machine(looked_at(0.1), exogenous=True), "recovered", [
         *_REST_IS_NOISE, _COLUMNS,
     ]),
-    "machine of a stream": (MACHINE, machine(None), "plausible", [_FALLING]),
+    "machine of a stream": (MACHINE, machine(None), "plausible", [
+        Limit("enough", ">=", 3.0, "unknown", "n_rows", 1 + 2 * D), _FALLING,
+    ]),
     "sensing": (SENSING, sensing(measurements(0.0)), "recovered", [*_EXACT_ROWS, _ENOUGH]),
     "noisy sensing": (SENSING, sensing(measurements(0.1)), "recovered", [
         *_REST_IS_NOISE, *_NO_HIDDEN_CAUSE, _ENOUGH,

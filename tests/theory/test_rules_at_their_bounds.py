@@ -106,8 +106,25 @@ def test_every_id_of_a_rule_is_needed(name):
     ],
 )
 def test_far_outside_what_is_missing_contradicts(where, value, verdict):
-    report = judge(DICTIONARY, limits.put(limits.dictionary(), where.split("."), value))
-    assert report.verdict == verdict
+    noisy = limits.dictionary(atoms=limits.atoms(0.1))
+    assert judge(DICTIONARY, limits.put(noisy, where.split("."), value)).verdict == verdict
+
+
+def test_without_noise_the_number_of_atoms_in_a_sample_proves_nothing():
+    report = judge(DICTIONARY, limits.dictionary(atoms=limits.atoms(spread=9.0, tied=99.0)))
+    assert report.verdict == "recovered"
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(3.0, "plausible"), (3.001, "contradicted")])
+def test_far_above_chance_features_that_multiply_contradict(value, verdict):
+    assert judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"multiplied": value}))).verdict == verdict
+
+
+def test_fewer_samples_than_components_have_no_power_against_an_empty_one():
+    lonely = replace(limits.cone_shape(), empty=2, distinct=limits.D - 1.0)
+    assert judge(NONNEGATIVE, limits.cone(shape=lonely)).verdict == "unknown"
+    enough = replace(lonely, distinct=float(limits.D))
+    assert judge(NONNEGATIVE, limits.cone(shape=enough)).verdict == "contradicted"
 
 
 @pytest.mark.parametrize(
@@ -196,9 +213,9 @@ def test_errors_of_atoms_and_what_they_stay_below():
         0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
-    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.004))
+    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.005))
     assert [factor.bound for factor in noisy.factors] == pytest.approx(
-        [0.002 + 0.0057741] * limits.K, rel=1e-4
+        [0.002 + 1.25 * 0.0057741] * limits.K, rel=1e-4
     )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
 
@@ -210,7 +227,11 @@ def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left(
     assert [factor.error for factor in room.factors] == pytest.approx([0.03, 0.02, 0.01])
     halves = judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"halves": np.array([0.0, 0.02, 0.02])})))
     assert [factor.error for factor in halves.factors] == pytest.approx([0.02 / 2**0.5, 0.02, 0.02])
-    assert [factor.bound for factor in halves.factors] == pytest.approx([0.03 / 2**0.5, 0.03, 0.03])
+    assert [factor.bound for factor in halves.factors] == pytest.approx([0.045 / 2**0.5, 0.045, 0.045])
+    leaning = limits.NOISY_CONE | {"counts": True, "pure": True, "halves": np.full(limits.D, 0.004)}
+    shape = replace(limits.cone_shape(), slack=np.array([0.0, 0.02, 0.0]))
+    counts = judge(NONNEGATIVE, limits.cone(**leaning, shape=shape))
+    assert [factor.bound for factor in counts.factors] == pytest.approx([0.005, 0.025, 0.005])
     assert judge(NONNEGATIVE, limits.cone(residual=0.04)).estimated_error is None
 
 

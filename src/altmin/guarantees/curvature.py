@@ -12,6 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+_FLIPS, _COST, _FEWEST = (
+    10,
+    2e8,
+    16,
+)  # draws of chance, multiplications, pairs that are looked at all the same
 
 
 def curved(X: Array, codes: Array) -> float:
@@ -43,6 +48,42 @@ def curved(X: Array, codes: Array) -> float:
         size = float(np.sqrt(np.sum(by_row**2)))
         found.append(abs(float(np.sum(by_row))) / size if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
+
+
+def multiplied(codes: Array, rest: Array) -> float:
+    """Do parts multiply where they occur together? What products of two codes leave over, against chance.
+
+    Chance is what the same residuals give with a random sign of each sample, so that noise may depend on
+    sample and feature.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_components)
+        Weights; negative ones count as 0.
+    rest : ndarray of shape (n_samples, n_features)
+        What lies outside the span of the components.
+
+    Returns
+    -------
+    float
+        Sum over the features of t^2 for the worst pair, over the largest of ten draws; 0 where there is none.
+    """
+    Z = np.maximum(codes, 0.0)
+    Z = Z / np.maximum(np.sqrt(np.mean(Z**2, axis=0)), 1e-300)
+    i, j = np.triu_indices(Z.shape[1], 1)
+    together = (Z * Z).T @ (Z * Z)
+    most = max(int(_COST / (_FLIPS * max(rest.size, 1))), _FEWEST)
+    often = np.argsort(-together[i, j], kind="stable")[:most]
+    P = Z[:, i[often]] * Z[:, j[often]]
+    P = P - Z @ (np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ (Z.T @ P))
+    variance = (P * P).T @ (rest * rest)
+    if not variance.any():
+        return 0.0
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_FLIPS + 1, len(rest), 1))
+    signs[0] = 1.0
+    squares = (np.square(P.T @ (rest * sign)) / np.maximum(variance, 1e-300) for sign in signs)
+    own, *drawn = (float(np.minimum(t2, 100.0).sum(axis=1).max()) for t2 in squares)
+    return own / max(drawn)
 
 
 def cut_share(X: Array) -> float:

@@ -43,10 +43,13 @@ _WHOLE = (
     "judged",
     "none_missing",
     "none_dense",
+    "none_tied",
     "inside",
 )
 _FULL = ("halves", "restarts")
+_SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
+_CODES = 1.25  # times larger than least squares says: codes have errors, too
 
 
 @record
@@ -92,8 +95,8 @@ def _off(e: AtomsEvidence) -> tuple[Any, Any]:
     assert a is not None
     if e.fit.theorem == 1:
         off = 2 * np.maximum(a.step - 1.2 * a.se, 0.0)
-        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), a.se / np.sqrt(2)
-    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), a.se
+        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), _CODES * a.se / np.sqrt(2)
+    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), _CODES * a.se
 
 
 def tests(e: AtomsEvidence) -> list[Test]:
@@ -118,14 +121,15 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
     a = e.atoms
     assert a is not None
     k, orthogonal, clean = len(a.theta), e.fit.theorem == 1, a.noise == 0
-    dense = 0.4 if a.discrete else 0.6 if clean else 0.45  # sums of +-1 codes are sparse, too
+    dense = 0.45 if not clean else 0.55 if a.discrete else 0.6  # sums of +-1 codes are sparse, too
+    on = 15 if not clean else 10 if a.discrete else 3  # few +-1 codes are those of mixtures, too
     distinct = (1.5 if orthogonal else 7.0) * (1 if clean else 2)  # noise hides some copies
     return [
         each("atoms are used sparsely", "use", a.theta, at_most=dense, id="sparse",
              against="used in most samples",
              meaning="Share of the samples that use an atom. An atom that is nearly always there can't be "
              "told from its mixtures with others."),
-        each("samples with each atom", "n on", a.on, at_least=3 if clean else 15, id="on",
+        each("samples with each atom", "n on", a.on, at_least=on, id="on",
              against="too few samples with it", meaning="Distinct samples that use the atom."),
         each("samples without each atom", "n off / k", a.off / k, at_least=1.2 if orthogonal else 2.5,
              id="off", against="too few samples without it",
@@ -148,7 +152,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     off, se = _off(e)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
-             at_most=0.35 if clean and not a.discrete else 0.15 + 4 / np.sqrt(n),
+             at_most=0.35 if clean else 0.15 + 4 / np.sqrt(n),
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
@@ -233,6 +237,10 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               at_most=0.003 if clean else 0.01, id="none_dense", everywhere=False,
               otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
+        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=5.0,
+              id="none_tied", everywhere=False, otherwise="plausible",
+              meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
+              "Samples with a missing atom are made of the same codes with the same signs each time."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
@@ -246,6 +254,8 @@ def rule(e: AtomsEvidence) -> Rule:
     if e.fit.theorem == 3:
         needs = (*needs, "settled")
     exact = e.atoms is not None and e.atoms.noise == 0
+    if exact:  # zeros prove of each sample what the law of their number only suggests of all
+        needs = tuple(name for name in needs if name not in _SUGGESTED)
     if e.halves is not None and not exact:  # exact zeros prove more than fits to fewer samples
         needs = (*needs, *_FULL)
     return Rule("exact" if exact else "noisy", needs)
@@ -258,9 +268,10 @@ def claim(e: AtomsEvidence) -> str:
         return text
     if e.atoms.noise == 0:
         return f"{text} Atoms in fewer than 0.3 % of the samples would not be seen."
-    close = max(0.08, 2 * e.atoms.noise)
+    close, rare = max(0.08, 2 * e.atoms.noise), 100 * max(0.01, 0.25 * e.atoms.noise)
     return (
-        f"{text} Atoms in fewer than 1 % of the samples, or closer than {close:.2g} rad, would not be seen."
+        f"{text} Atoms in fewer than {rare:.2g} % of the samples, or closer than {close:.2g} rad, would not "
+        "be seen."
     )
 
 
@@ -312,6 +323,8 @@ DICTIONARY = Family(
         "none_missing": "some samples need many more atoms: atoms may be missing (a larger n_components, or "
         "ApproximateDictionaryLearning for more atoms than features)",
         "none_dense": "some samples are dense: outliers, or atoms are missing",
+        "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
+        "features: a larger n_components, or features in units of their noise",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",

@@ -27,6 +27,7 @@ _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so m
 _EM_ROWS, _EM_STEPS = 2000, 30
 _SURROGATES = 500  # Gaussian samples that are coded for comparison
 _DRAWS = 16
+_SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
 _GRID = 3.0  # of noise: values on a finer grid are as good as any
 
@@ -71,6 +72,8 @@ class AtomFacts:
         How well samples without any other atom part it from that one (1: evenly, 0: it never occurs without).
     size_related, sign_related : ndarray
         |t| of the dependence of its code's size on another atom's use, and of its sign on another's.
+    tied : float
+        Dependence of all pairs of signs together, in standard deviations of chance.
     cut : float
         Share of the entries that are piled up at an end of their feature's values.
     bare : ndarray
@@ -102,6 +105,7 @@ class AtomFacts:
     alone: Any = 1.0
     size_related: Any = 0.0
     sign_related: Any = 0.0
+    tied: float = 0.0
     cut: float = 0.0
     grid: float = 0.0
     bare: Any = 0.0
@@ -131,20 +135,21 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     most = max(_ENTRIES // max(A.shape[1], 1), _EACH * len(A))
     there = there[:: max(-(-len(there) // most), 1)]
     X, sizes = np.asarray(X[there], dtype=np.float64), None if sizes is None else sizes[there]
-    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
-    decoder = np.linalg.pinv(A)
-    Z = X @ decoder
     rounding = max(1e-6, 1e3 * eps)
-    noise, uneven = _noise(Z, decoder, X, A, rounding)
-    S = _codes(X, Z, A, noise, rounding)
+    decoder = np.linalg.pinv(A)
+    X, Z, S, noise, uneven = _coded(X, decoder, A, rounding)
+    if sizes is not None and noise > 0:  # noise that was added before samples were scaled isn't even after it
+        own = _coded(X * sizes[:, None], decoder, A, rounding)
+        if np.count_nonzero(own[2]) < np.count_nonzero(S):
+            (X, Z, S, noise, uneven), sizes = own, None
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
     del Z
     step, se, second, bent = _from_rest(S, X, A, noise)
     se = se * uneven  # noise along few directions leans codes, and atoms, by more than its average
-    spread, dense = _counts(S != 0)
+    spread, dense = _counts(S != 0, noise > 0)
     n, k = S.shape
     phi, partner = together(S != 0)
-    drift = _drift(S, X, A, rounding)
+    drift = _drift(S, X, noise)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
     S /= np.where(size > 0, size, 1.0)
@@ -155,8 +160,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     window = np.full(k, 5e-5)
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
-    span, alone = spans(U)
-    size_related, sign_related = related(U if sizes is None else U * sizes[apart, None])
+    span, alone = spans(U[:: _thinned(U)])
+    size_related, sign_related, tied = related(U if sizes is None else U * sizes[apart, None])
     return AtomFacts(
         noise=noise,
         n_samples=n,
@@ -181,10 +186,25 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         alone=alone,
         size_related=size_related,
         sign_related=sign_related,
+        tied=tied,
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
     )
+
+
+def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, Array, Array, float, float]:
+    """Samples of root mean square 1, X A^+, codes, noise, and how uneven that is."""
+    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
+    Z = X @ decoder
+    noise, uneven = _noise(Z, decoder, X, A, rounding)
+    return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
+
+
+def _thinned(U: Array) -> int:
+    """Every how many-th sample is enough to see what samples span: the rarest atom keeps a hundred."""
+    rarest = int(np.count_nonzero(U, axis=0).min(initial=len(U)))
+    return max(min(len(U) // _SPAN_ROWS, rarest // _SPAN_EACH), 1)
 
 
 def _bare(S: Array, A: Array) -> Array:
@@ -258,8 +278,7 @@ def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array
     """Codes, 0 where an atom is off: to rounding without noise, by a pursuit down to the noise with it."""
     if noise == 0.0:
         return np.where(np.abs(Z) > rounding * np.sqrt(np.mean(Z**2)), Z, 0.0)
-    k, d = A.shape
-    found = Pursuit(A, max(int(0.6 * k), 1), "ormp")(X, tol=noise**2 * d)
+    found = Pursuit(A, len(A), "ormp")(X, tol=noise**2 * A.shape[1])
     S = np.asarray(found.dense(), dtype=np.float64)
     return np.where(np.abs(S) > 2.5 * noise, S, 0.0)
 
@@ -271,7 +290,10 @@ def _least_squares(S: Array, X: Array, A: Array) -> tuple[Array, Array, Array]:
     B = inverse @ (S.T @ X)
     rest = X - S @ B
     n, d = X.shape
-    free = max(n * d - np.count_nonzero(S) - S.shape[1] * d, 1)
+    k = S.shape[1]
+    if n < k:  # fits atoms to anything
+        return np.full(k, np.nan), np.full(k, np.nan), rest
+    free = max(n * d - np.count_nonzero(S) - k * d, 1)
     sigma = np.sqrt(float(np.sum(rest**2)) / free)
     norms = np.maximum(np.linalg.norm(B, axis=1), 1e-300)
     se = sigma * np.sqrt(np.maximum(np.diag(inverse), 0.0) * max(d - 1, 1)) / norms
@@ -329,24 +351,31 @@ def _tops(R: Array) -> Array:
     return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))
 
 
-def _drift(S: Array, X: Array, A: Array, rounding: float) -> Array:
-    """Angle between the atoms of early and late samples, over max(.01, 4 standard errors)."""
-    half = len(S) // 2
-    found = np.full(S.shape[1], np.nan)
-    if half < 2 * S.shape[1]:
+def _drift(S: Array, X: Array, noise: float) -> Array:
+    """Angle between the atoms of early and late samples, over max(.01, 4 standard errors).
+
+    With noise all atoms together say more than each alone: their mean square, in standard errors, is that of
+    so many numbers with noise.
+    """
+    half, k, free = len(S) // 2, S.shape[1], max(X.shape[1] - 1, 1)
+    found = np.full(k, np.nan)
+    if half < 2 * k:
         return found
     fits = []
     for part in (slice(0, half), slice(half, None)):
         inverse = np.linalg.pinv(S[part].T @ S[part], rcond=1e-12, hermitian=True)
         B = inverse @ (S[part].T @ X[part])
-        sigma2 = float(np.mean((X[part] - S[part] @ B) ** 2))
+        known = max(X[part].size - np.count_nonzero(S[part]) - B.size, 1)
+        sigma2 = float(np.sum((X[part] - S[part] @ B) ** 2)) / known
         norms = np.maximum(np.linalg.norm(B, axis=1), 1e-150)  # an atom may be unused in a half
-        fits.append((B, sigma2 * np.diag(inverse) * max(X.shape[1] - 1, 1) / norms**2))
+        fits.append((B, sigma2 * np.diag(inverse) * free / norms**2))
     (first, v), (second, w) = fits
     seen = (np.linalg.norm(first, axis=1) > 1e-12) & (np.linalg.norm(second, axis=1) > 1e-12)
-    allowed = np.maximum(0.01, 4 * np.sqrt(np.maximum(v + w, 0.0)))
-    apart = angles(first[seen], second[seen])
-    found[seen] = apart / allowed[seen]
+    se = np.maximum(0.0025, np.sqrt(np.maximum(v + w, 0.0)))[seen]
+    apart = angles(first[seen], second[seen]) / se
+    found[seen] = apart / 4
+    if noise > 0 and len(apart):
+        found[seen] = np.maximum(found[seen], np.mean(apart**2) / (1 + 6 * np.sqrt(2 / (k * free))))
     return found
 
 
@@ -386,11 +415,13 @@ def _discrete(unit: Array) -> bool:
     return bool(np.any(np.einsum("ij,ij,ij,ij->j", unit, unit, unit, unit) / on < 1.8))
 
 
-def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:
+def _counts(used: NDArray[np.bool_], noisy: bool) -> tuple[float, float]:
     """Variance of the number of atoms in a sample over that of independent uses, and share of dense samples.
 
-    A share of the samples is dense where more of them use at least so many atoms than independent uses and
-    chance explain; the largest such excess counts.
+    With noise a share of the samples is dense where more of them use at least so many atoms than independent
+    uses and chance explain; the largest such excess counts. Without noise a single exact zero says that a
+    sample lies in the span of the atoms that it uses, which one with a missing atom never does: only samples
+    that use all atoms are dense, whatever the law of their number (blocks of a photograph).
     """
     theta = used.mean(axis=0)
     counts = used.sum(axis=1)
@@ -403,7 +434,8 @@ def _counts(used: NDArray[np.bool_]) -> tuple[float, float]:
     n = len(counts)
     found = np.bincount(counts, minlength=len(expected)) / n
     at_least, tail = (np.cumsum(part[::-1])[::-1] for part in (found, np.maximum(expected, 0.0)))
-    excess = (at_least - tail - 4 * np.sqrt(tail * np.maximum(1 - tail, 0.0) / n))[tail <= 0.1]
+    seen = tail <= 0.1 if noisy else np.arange(len(tail)) == len(tail) - 1
+    excess = (at_least - tail - 4 * np.sqrt(tail * np.maximum(1 - tail, 0.0) / n))[seen]
     return float(np.var(counts)) / variance, float(max(excess.max(initial=0.0), 0.0))
 
 

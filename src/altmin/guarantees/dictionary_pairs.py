@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 _MOST_SPANS = 64  # atoms whose samples without them are looked at: those that are used most
 _FEW = 4  # samples with both, or with one of them alone, that say anything
+_BOTH_SIGNS = 4.0  # times the variance of both signs, so that the rarer ones are expected together
 _SHIFT = 0.3  # of the mean log size, or of a correlation: smaller ones come from pursuit and noise
 
 
@@ -75,7 +76,7 @@ def spans(U: Array) -> tuple[Array, Array]:
     return span, alone
 
 
-def related(U: Array) -> tuple[Array, Array]:
+def related(U: Array) -> tuple[Array, Array, float]:
     """How far the size of each atom's code, and its sign, depend on another atom.
 
     Parameters
@@ -89,15 +90,20 @@ def related(U: Array) -> tuple[Array, Array]:
         Largest |t| of the mean log size with another atom on against off, either way.
     sign : ndarray of shape (n_components,)
         Largest |t| of the correlation of two signs in samples with both; atoms of one sign have none.
+    tied : float
+        All pairs of signs together: their sum of t^2 beyond that of chance, in standard deviations.
     """
     k = U.shape[1]
     if k == 1 or not len(U):
-        return np.zeros(k), np.zeros(k)
+        return np.zeros(k), np.zeros(k), 0.0
     used = U != 0
     both = _counts(used).astype(np.float64)
     on = np.maximum(both, 1.0)
-    size, sign = _sizes(U, used, both), _signs(U, used, both, on)
-    return _worst(size), _worst(sign)
+    (rho, told), size = _signs(U, used, both, on), _sizes(U, used, both)
+    t = np.where(told, rho * np.sqrt(both), 0.0)
+    pairs = int(np.count_nonzero(np.triu(told, 1)))
+    tied = float((np.sum(np.triu(t, 1) ** 2) - pairs) / np.sqrt(2 * max(pairs, 1)))
+    return _worst(size), _worst(np.where(np.abs(rho) > _SHIFT, t, 0.0)), tied
 
 
 def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
@@ -117,15 +123,14 @@ def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
     return np.where((both >= _FEW) & (off >= _FEW) & (np.abs(shift) > _SHIFT), t, 0.0)
 
 
-def _signs(U: Array, used: NDArray[np.bool_], both: Array, on: Array) -> Array:
-    """The t of the correlation of the signs of atoms i and j in samples with both."""
+def _signs(U: Array, used: NDArray[np.bool_], both: Array, on: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The correlation of the signs of atoms i and j in samples with both, and where it says much."""
     signs, ones = np.sign(U).astype(np.float32), used.astype(np.float32)
     mean = np.asarray(signs.T @ ones, dtype=np.float64) / on
     variance = (1 - mean**2) * (1 - mean.T**2)
     product = np.asarray(signs.T @ signs, dtype=np.float64) / on
     rho = (product - mean * mean.T) / np.sqrt(np.maximum(variance, 1e-12))
-    told = (both >= _FEW) & (variance > 1e-3) & (np.abs(rho) > _SHIFT)
-    return np.where(told, rho * np.sqrt(both), 0.0)
+    return rho, variance * both >= _BOTH_SIGNS
 
 
 def _worst(t: Array) -> Array:

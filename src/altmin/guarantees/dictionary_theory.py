@@ -6,6 +6,7 @@ Constants that the paper leaves open are taken as 1. No condition separates righ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from altmin.guarantees.report import Condition, check, unchecked
 from altmin.io.records import record
 
 PAPER = "Liang et al. 2022"
+_ROWS = 4000
 
 
 @record
@@ -75,6 +77,8 @@ def theorem_conditions(evidence: DictionaryEvidence) -> list[Condition]:
     list of Condition
         None of them decisive.
     """
+    some = evidence.codes[:: max(-(-len(evidence.codes) // _ROWS), 1)]  # for information: some are enough
+    evidence = replace(evidence, codes=some)
     return [*_assumption(evidence), *_theorem(evidence)]
 
 

@@ -21,6 +21,7 @@ from altmin.guarantees.machine_rows import RowEvidence
 from altmin.guarantees.quadratic_rules import (
     ADVICE,
     declared,
+    enough_test,
     relative_error,
     row_rule,
     row_tests,
@@ -81,7 +82,8 @@ def machine_tests(e: MachineEvidence) -> list[Test]:
         meaning="Constant or redundant columns have no coefficient of their own.",
     )  # fmt: skip
     if e.rows is None:
-        return [columns, *stream_tests(e.ratio, e.loss), *theory]
+        enough = enough_test(e.n_rows, 1 + d * (1 + e.rank), "rows")
+        return [columns, enough, *stream_tests(e.ratio, e.loss), *theory]
     bound = relative_error(e.rows, e.n_rows, e.halves)[1]
     more = shown(*quadratic_rows(e.rows, d, e.rank, e.batch, e.n_rows, e.fresh))
     return [*row_tests(e.rows, bound, "rows"), columns, *theory, *more]
@@ -91,7 +93,7 @@ def machine_rule(e: MachineEvidence) -> Rule:
     """By the rows; a stream is 'plausible' at most, where the error falls on fresh rows."""
     if e.rows is not None:
         return row_rule(e.rows, e.exogenous, "columns")
-    return Rule("stream", ("seen_again", "falling"))
+    return Rule("stream", ("enough", "seen_again", "falling"))
 
 
 def machine_error(e: MachineEvidence) -> float | None:

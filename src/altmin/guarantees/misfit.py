@@ -145,7 +145,10 @@ def first_of_copies(S: Array) -> NDArray[np.intp]:
     """Numbers of rows that aren't near copies of earlier ones; the target is one of the columns."""
     probe = np.random.default_rng(0).standard_normal((S.shape[1], 2)) / np.sqrt(S.shape[1])
     along = S @ probe
-    cells = np.round(along / np.maximum(along.std(axis=0), 1e-300) * 1e4)
+    least = np.maximum(
+        1e-9 * np.abs(along).max(axis=0, initial=0.0), 1e-300
+    )  # constant columns have no spread
+    cells = np.round(along / np.maximum(along.std(axis=0), least) * 1e4)
     return np.sort(np.unique(cells @ np.array([1.0, np.sqrt(2.0)]), return_index=True)[1])
 
 

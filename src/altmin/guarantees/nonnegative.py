@@ -29,7 +29,7 @@ _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_ou
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "uncut", "unique", "told_apart",
+    "straight", "none_multiply", "uncut", "unique", "told_apart",
 )  # fmt: skip
 
 
@@ -60,6 +60,8 @@ class ConeEvidence:
         Size of negative codes over what noise outside the span lets expect.
     curved : float or None
         |t| of what is left over on squares and cubes of the fitted values.
+    multiplied : float or None
+        What is left over on products of two codes, over what chance leaves there.
     cut : float or None
         Share of the entries that are piled up at the largest value.
     holes : dict or None
@@ -84,6 +86,7 @@ class ConeEvidence:
     structured: float | None = None
     excess: float | None = None
     curved: float | None = None
+    multiplied: float | None = None
     cut: float | None = None
     holes: Holes | None = None
     room: Any = None
@@ -142,7 +145,8 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     found = np.maximum(e.halves, typical)
     if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
         found = np.maximum(found, e.shape.slack)
-    return found + growth, 1.5 * found + growth
+        return found + growth, 1.25 * found + growth
+    return found + growth, 2.25 * found + growth  # halves share what leans both
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -202,6 +206,8 @@ NONNEGATIVE = Family(
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
+        "none_multiply": "two components leave something of their own where they occur together: samples "
+        "aren't sums, or values were rounded coarsely",
         "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
         "corners": "the purest samples are no corners of the fit: pure samples may not be there",
         "halves": "fits on halves disagree: more samples, or another number of components",
@@ -217,7 +223,7 @@ NONNEGATIVE = Family(
 
 def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
     """Whether the samples, and the components themselves, can pin a cone down at all."""
-    D = int(s.weights["D"])
+    D, distinct = int(s.weights["D"]), (e.at_noise or s).distinct
     return [
         whole("samples without a component are varied", "span", s.span * np.sqrt(max(D - 1, 1)),
               at_least=0.25, id="span",
@@ -227,8 +233,9 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
               meaning="Samples that have one component and lack another, for the pair with fewest."),
         whole("components differ", "condition number", s.condition, at_most=1e6, id="independent",
               otherwise="contradicted", meaning="Nearly equal components can't be told apart."),
-        whole("no component is empty", "empty ones", float(s.empty), at_most=0, id="none_empty",
-              otherwise="contradicted",
+        whole("no component is empty", "empty ones",
+              float(s.empty) if distinct >= len(s.carried) else None, at_most=0,
+              id="none_empty", otherwise="contradicted",
               meaning="An empty component says that fewer are enough for these samples."),
         whole("no pile of samples short of a corner", "negative entries", s.negative_mass if s.piled else 0.0,
               at_most=0.02, id="piled_up", otherwise="plausible",
@@ -243,7 +250,7 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
         whole("nothing is missing: no sample was left out", "left out", e.dropped, at_most=0.01,
               id="none_left_out", everywhere=False, otherwise="plausible",
               meaning="Samples that were left out as outliers may be made of a feature that is missing."),
-        whole("samples are distinct", "samples", (e.at_noise or s).distinct, at_least=3 * D, id="n_eff",
+        whole("samples are distinct", "samples", distinct, at_least=3 * D, id="n_eff",
               meaning="Copies of a sample carry no information."),
     ]  # fmt: skip
 
@@ -345,6 +352,10 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               otherwise="contradicted",
               meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
               "multiply."),
+        whole("features don't multiply", "largest / chance", e.multiplied if noisy else 0.0, at_most=1.5,
+              id="none_multiply", otherwise="contradicted" if (e.multiplied or 0.0) > 3 else "plausible",
+              meaning="What is left over where two components occur together, over what chance leaves there. "
+              "Where features multiply, samples aren't sums of them."),
         whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",
               otherwise="contradicted",
               meaning="Share of the entries that are piled up at the largest value: what was above is lost."),

@@ -139,6 +139,14 @@ def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str,
     return (f"{_EXOGENOUS}.",) if rows is None or _noisy(rows) else ()
 
 
+def enough_test(n_rows: float, parameters: float, found: str) -> Test:
+    """Whether there are more rows than a model of this size fits whatever they are."""
+    return whole(
+        f"{found} a parameter", "n / p", n_rows / max(parameters, 1.0), at_least=3.0, id="enough",
+        reference="identifiability", meaning=f"With fewer, other answers fit the same {found}.",
+    )  # fmt: skip
+
+
 def stream_tests(ratio: float, loss: float) -> list[Test]:
     """What may be said of rows that are gone."""
     return [

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from altmin.guarantees.contract import Family, Rule, Test, shown, whole
+from altmin.guarantees.contract import Family, Rule, Test, shown
 from altmin.guarantees.measurements import Measured
 from altmin.guarantees.quadratic_rules import (
     ADVICE,
     EXACT_LOSS,
     declared,
+    enough_test,
     halves_test,
     relative_error,
     row_rule,
@@ -61,10 +62,7 @@ class SensingEvidence:
 
 def sensing_tests(e: SensingEvidence) -> list[Test]:
     """Of the number of measurements, of what is left over, of the designs."""
-    enough = whole(
-        "measurements a parameter", "n / p", e.n_rows / max(e.parameters, 1.0), at_least=3.0, id="enough",
-        reference="identifiability", meaning="With fewer, other answers fit the same measurements.",
-    )  # fmt: skip
+    enough = enough_test(e.n_rows, e.parameters, "measurements")
     theory = shown(
         check("loss", "rho", f"{PAPER}, Theorem 15", e.loss, at_most=EXACT_LOSS, id="loss",
               meaning="Share of the mean square of y that is left: noise, too low a rank, a wrong answer."),

@@ -298,6 +298,49 @@ def lopsided(d: Draft) -> None:
     d.codes = d.codes[d.codes.sum(axis=1) > 0]
 
 
+def uneven_features(d: Draft) -> None:
+    """Features have noise of very different size."""
+    level, size = between(d.rng, 0.003, 0.03), d.rng.exponential(1, d.factors.shape[1])
+    d.last.append(lambda X: X + level * np.sqrt(np.mean(X**2)) * size * d.rng.standard_normal(X.shape))
+
+
+def three_multiply(d: Draft) -> None:
+    """Three features that occur together leave something of their own."""
+    d.holds = d.sound = False
+    extra = features(d.rng, 1, d.factors.shape[1], "dense")[0]
+    both = np.prod(d.codes[:, :3], axis=1, keepdims=True) * d.rng.uniform(10, 40)
+    d.after.append(lambda X: X + both * extra)
+
+
+def quenched(d: Draft) -> None:
+    """A feature weakens another one where both occur."""
+    d.holds = d.sound = False
+    level = d.rng.uniform(0.3, 0.9)
+    Z = d.codes.copy()
+    Z[:, 1] *= 1 - level * Z[:, 0]
+    A = d.factors
+    d.after.append(lambda X: Z @ A)
+
+
+def repeated(d: Draft) -> None:
+    """Most samples come several times, each with noise of its own."""
+    d.codes = d.codes[d.rng.integers(len(d.codes) // 2, size=len(d.codes))]
+
+
+def two_sizes(d: Draft) -> None:
+    """Half of the samples are ten times larger."""
+    d.codes = d.codes * d.rng.choice([1.0, 10.0], (len(d.codes), 1))
+
+
+def swapped_entries(d: Draft) -> None:
+    """In some samples two features of the table were mixed up."""
+    d.holds = False
+    rows = d.rng.random(len(d.codes)) < between(d.rng, 0.01, 0.2)
+    order = np.arange(d.factors.shape[1])
+    order[[0, 1, 2, 3]] = order[[1, 2, 3, 0]]
+    d.after.append(lambda X: np.where(rows[:, None], X[:, order], X))
+
+
 def _nothing(d: Draft) -> None:
     """As it is."""
 
@@ -305,9 +348,10 @@ def _nothing(d: Draft) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
-        copies, binary, merged, few_samples, floor, no_structure, cut_features)),
+        copies, binary, merged, few_samples, floor, no_structure, cut_features, nonlinear, heteroscedastic,
+        multiplied, brightness, quantised, averages)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        drift, heteroscedastic, quantised, two_populations, structured_noise, some_negative, brightness,
-        saturating, rare_feature, hierarchy, smooth, cut_corner, nonlinear, detection_limit,
-        impulses, averages, multiplied, lopsided)),
+        drift, two_populations, structured_noise, some_negative, saturating, rare_feature, hierarchy, smooth,
+        cut_corner, detection_limit, impulses, lopsided, uneven_features, three_multiply, quenched, repeated,
+        two_sizes, swapped_entries)),
 )  # fmt: skip

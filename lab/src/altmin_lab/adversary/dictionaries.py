@@ -229,9 +229,13 @@ def rare_atom(d: Draft) -> None:
     k, n = len(d.factors), len(d.codes)
     extra = d.rng.standard_normal((1, d.factors.shape[1]))
     d.factors = np.vstack([d.factors, extra / np.linalg.norm(extra)])
-    on = d.rng.random(n) < d.rng.uniform(0.02, 0.15)
+    share = d.rng.uniform(0.02, 0.15)
+    on = d.rng.random(n) < share
     d.codes = np.column_stack([d.codes, np.where(on, 1.5 * d.rng.standard_normal(n), 0.0)])
     d.asked, d.sound = k, False
+    d.by_nature = d.noise > 0 and share < max(
+        0.01, 0.25 * d.noise
+    )  # the report prints that it can't see that
 
 
 def two_densities(d: Draft) -> None:
@@ -391,6 +395,81 @@ def trend(d: Draft) -> None:
     d.after.append(lambda X: X + level * np.sqrt(np.mean(X**2)) * wave * v)
 
 
+def crowded(d: Draft) -> None:
+    """Some samples use far more atoms than others, as blocks of a photograph do."""
+    n, k = d.codes.shape
+    busy = np.minimum(d.rng.lognormal(0.0, 0.6, (n, 1)) * (d.codes != 0).mean(), 0.7)
+    values = np.where(d.codes != 0, d.codes, np.abs(d.codes[d.codes != 0]).mean())
+    d.codes = np.where(d.rng.random((n, k)) < busy, values * d.rng.choice([-1, 1], (n, k)), 0.0)
+
+
+def whole_numbers(d: Draft) -> None:
+    """Codes are small whole numbers, small ones more often."""
+    size = d.rng.geometric(0.5, d.codes.shape)
+    d.codes = np.sign(d.codes) * size
+
+
+def skewed(d: Draft) -> None:
+    """Codes are mostly of one sign and of very uneven size."""
+    n, k = d.codes.shape
+    d.codes = np.where(d.codes != 0, d.rng.exponential(1.0, (n, k)) + 0.3, 0.0) * d.rng.choice(
+        [1, 1, 1, -1], (n, k)
+    )
+
+
+def uneven_use(d: Draft) -> None:
+    """Some atoms are far larger, and some far rarer, than others."""
+    k = d.codes.shape[1]
+    d.codes = (
+        d.codes
+        * np.geomspace(1, d.rng.uniform(2, 6), k)
+        * (d.rng.random(d.codes.shape) < np.linspace(1, 0.4, k))
+    )
+
+
+def growing_noise(d: Draft) -> None:
+    """A little noise that grows from the first to the last sample."""
+    level = between(d.rng, 0.005, 0.03)
+    d.last.append(
+        lambda X: (
+            X
+            + level
+            * np.sqrt(np.mean(X**2))
+            * np.linspace(0.5, 2, len(X))[:, None]
+            * d.rng.standard_normal(X.shape)
+        )
+    )
+
+
+def two_missing(d: Draft) -> None:
+    """Two more atoms that never occur together weren't asked for."""
+    d.holds = d.sound = False
+    k, n = len(d.factors), len(d.codes)
+    extra = d.rng.standard_normal((2, d.factors.shape[1]))
+    extra /= np.linalg.norm(extra, axis=1, keepdims=True)
+    rows = d.rng.random(n) < d.rng.uniform(0.05, 0.3)
+    which = d.rng.integers(2, size=n)
+    size = np.where(rows, 1.5 * d.rng.standard_normal(n), 0.0)
+    d.after.append(lambda X: X + size[:, None] * extra[which])
+    d.asked = k
+
+
+def turning_pair(d: Draft) -> None:
+    """Two atoms turn into each other and back as time goes by."""
+    d.holds = d.sound = False
+    angle = d.rng.uniform(0.1, 0.8) * np.sin(np.linspace(0, d.rng.uniform(3, 12), len(d.codes)))
+    first, second = d.codes[:, 0].copy(), d.codes[:, 1].copy()
+    d.codes[:, 0] = np.cos(angle) * first - np.sin(angle) * second
+    d.codes[:, 1] = np.sin(angle) * first + np.cos(angle) * second
+
+
+def borrowed(d: Draft) -> None:
+    """In some samples an atom is replaced by its mixture with a part of another one."""
+    d.holds = d.sound = False
+    rows = (d.codes[:, 0] != 0) & (d.rng.random(len(d.codes)) < d.rng.uniform(0.2, 0.6))
+    d.codes[rows, 1] += d.rng.uniform(0.3, 1.0) * d.codes[rows, 0]
+
+
 def _nothing(d: Draft) -> None:
     """As it is."""
 
@@ -399,9 +478,10 @@ PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
         too_few_asked, few_samples, no_structure, distorted, hierarchy, lines, quantised, cut_features,
-        offset, trend, structured_noise, rectified)),
+        offset, trend, structured_noise, rectified, heavy_tails, gain, uneven_features, heteroscedastic,
+        normalised, one_sided, rare_atom)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        blocks, heteroscedastic, one_sided, heavy_tails, laplace, rare_atom, two_densities,
-        late_arrival, impulses, averages, bursts, products, gain, echo, exclusive, one_of_two, sign_versions,
-        uneven_features, shuffled_rows, normalised, lost_entries)),
+        blocks, laplace, two_densities, late_arrival, impulses, averages, bursts, products, echo, exclusive,
+        one_of_two, sign_versions, shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use,
+        growing_noise, two_missing, turning_pair, borrowed)),
 )  # fmt: skip

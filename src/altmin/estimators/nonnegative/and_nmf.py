@@ -26,7 +26,7 @@ from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import code_noise, negative_excess, room, start_quality, structure_left
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
-from altmin.guarantees.curvature import curved, cut_share
+from altmin.guarantees.curvature import curved, cut_share, multiplied
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, rule
 from altmin.guarantees.refits import on_halves, worst_sines
@@ -324,6 +324,7 @@ class AND(ComponentsEstimator):
             "structured": structure_left(rest / self._spread(codes)),
             "counts": getattr(self, "noise_", "gaussian") == "poisson",
             "curved": curved(sample, codes),
+            "multiplied": multiplied(codes, rest),
             "cut": cut_share(sample),
         }
 
