@@ -99,8 +99,8 @@ def measure_rows(
     """
     values = model.eigenvalues
     real = np.abs(values) > 1e-8 * np.abs(values).max(initial=1e-300)
-    F, k, own = model.factors[real], int(real.sum()), model.diagonal is not None
-    p = n_parameters(X.shape[1], k) + X.shape[1] * own
+    F, k, beside = model.factors[real], int(real.sum()), model.diagonal is not None
+    p = n_parameters(X.shape[1], k) + X.shape[1] * beside
     if p > MAX_PARAMETERS or len(y) < 2:
         return None
     own = first_of_copies(np.column_stack([X / column_units(X), y / max(float(np.std(y)), 1e-300)]))
@@ -111,7 +111,7 @@ def measure_rows(
     unit = column_units(X)
     size = _size(model, unit, lens.target_scale)
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
-    squares = np.square(S) if own else S[:, :0]
+    squares = np.square(S) if beside else S[:, :0]
     conditioning = singular_ratio(np.hstack([jacobian(Z, _through(lens, F)), squares]))
     J = np.hstack([jacobian(S, F * unit), squares])
     gram = J.T @ J
@@ -126,7 +126,7 @@ def measure_rows(
     rest = left if share > EXACT else np.zeros_like(left)  # rounding follows no further law
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
-    if own:
+    if beside:
         gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
     return RowEvidence(
         p,
@@ -159,7 +159,7 @@ def measure_rows(
         drift=drift(J, gram, r, noise_error, size),
         size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
-        own=own,
+        own=beside,
     )
 
 

@@ -14,8 +14,8 @@ law shows by a loss of zero, which ends the search.
 **Squares of their own.** A law of products of different columns is a matrix of low rank without its diagonal.
 Where what is left bends along single columns, their squares become free; that is kept by the evidence (BIC).
 
-**A sample first.** Where rows are many, all of this happens on a fair sample of them; then all rows confirm it.
-There J'J, most of a step's work, is used again as long as it predicts well what a step brings.
+**A sample first.** Where rows are many, all of this happens on a fair sample of them; then all rows confirm
+it. There J'J, most of a step's work, is used again as long as it predicts well what a step brings.
 
 **Ridge.** Where there is noise and rows are not plenty, a penalty on the factors is chosen by rows left out
 (a fifth of them, five times where they are few), and kept only if they are predicted better.
@@ -39,10 +39,12 @@ RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0
 SAMPLE = 20  # rows for each parameter in the sample on which the search begins
 _TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
 _STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_ON_TRIAL = ("grown", "fresh", "freed", "ridge")
 _MOST_GROWN, _MOST_FRESH = 6, 24
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 50  # rows for each parameter, from which on a ridge gains 1 / 50 of the noise at most
+_DOUBT = 5.0  # rows: of n held-out rows, a model must explain so many to be preferred to the mean
 _WORTH = 0.998  # of the loss on rows left out
 _TOO_MUCH = 1.2  # times the least loss on rows left out: the ridge is too strong
 
@@ -191,9 +193,7 @@ class GrowCut:
 
     def settle(self, state: Any) -> Any:
         """The state with the best point of the rank that was asked for."""
-        worse = state.stage in ("grown", "fresh", "freed", "ridge") or (
-            state.before and state.loss >= state.before[2]
-        )
+        worse = state.stage in _ON_TRIAL or (state.before and state.loss >= state.before[2])
         return self._back(state) if state.before is not None and worse and state.stage != "shrunk" else state
 
     def evaluate(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
@@ -254,7 +254,8 @@ class GrowCut:
             measured = {"loss": float(stats["loss"] / n), "size": float(stats["size"] / n)}
             state = replace(state, change=fall, held_now=float(stats["held"]), **measured)
         wanted = _TOLERANCE.get(state.stage, 1e-5) * (1 if JJ is not None else 0.1)
-        calm = descent.gain < wanted or state.loss < self.minimum_loss or not len(state.signs)
+        zero = state.loss < self.minimum_loss and state.ridge == 0
+        calm = descent.gain < wanted or zero or not len(state.signs)
         spent = descent.tried >= _STEPS.get(state.stage, 60) * (1 if JJ is not None else 4)
         if (descent.taken and calm) or descent.stuck or spent:
             return self._staged(state)
@@ -274,8 +275,10 @@ class GrowCut:
             state = replace(state, before=None, stage="first", grown=0)
         if state.stage in ("last", "ridge"):
             return self._shrink(state)
-        if state.stage == "shrunk" or (state.loss < self.minimum_loss and len(state.signs)):
+        if state.stage == "shrunk":
             return replace(state, phase="done", before=None)
+        if state.loss < self.minimum_loss and len(state.signs):
+            return self._shrink(replace(state, stage="last", before=None))
         if not self.forms_moments(state):
             return self.nothing_to_grow(state)
         return replace(state, phase="moments")
@@ -284,32 +287,39 @@ class GrowCut:
         """The next ridge, the next rows to leave out, or the ridge that did best on them."""
         point, signs = state.descent.point, state.signs
         if state.stage == "last":
-            # As many parameters as rows leave nothing over of any target.
-            open_ = state.loss >= 1e-6 or state.n <= len(point)
-            noisy = 2 * _FOLDS <= state.n <= _PLENTY * len(point) and open_
+            # As many degrees of freedom as rows explain any target.
+            explained = state.loss < 1e-6 and state.n > len(point) - len(signs) * (len(signs) - 1) // 2
+            noisy = 2 * _FOLDS <= state.n <= _PLENTY * len(point) and not explained
             if not (noisy and dense(state) and self.shrinks(state)):
                 return replace(state, phase="done")
             state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=_kept(state))
-            return self.evaluate(state, point, signs)
+            return self._fold_begins(state)
         held, more = state.held.copy(), state.place + 1 < len(RIDGES)
         held[state.place] += state.held_now
         least = min(state.held_least, state.held_now)
-        if more and state.held_now > _TOO_MUCH * least:  # stronger ones are worse still
+        folds = _FOLDS if state.n * _FOLDS / (_FOLDS - 1) < _FEW_ROWS else 1
+        if more and folds == 1 and state.held_now > _TOO_MUCH * least:  # stronger ones are worse still
             held[state.place + 1 :], more = np.inf, False
         state = replace(state, held=held, held_least=least if more else np.inf)
         if more:
             state = replace(state, place=state.place + 1, ridge=float(RIDGES[state.place + 1]))
             return self.evaluate(state, point, signs)
         state = self._back(state)
-        folds = _FOLDS if state.batch_rows * _FOLDS / (_FOLDS - 1) < _FEW_ROWS else 1
         if state.fold + 1 < folds:
-            state = replace(state, fold=state.fold + 1, place=0, ridge=0.0)
-            return self.evaluate(state, state.descent.point, state.signs)
+            return self._fold_begins(replace(state, fold=state.fold + 1, place=0, ridge=0.0))
+        held[-1] *= max(1 - _DOUBT / state.n, 0.0)  # few rows flatter the best of many ridges
         best = int(np.argmin(held))
         if not held[best] < _WORTH * held[0]:
             return replace(state, phase="done", fold=-1, ridge=0.0, before=None)
         state = replace(state, fold=-1, ridge=float(RIDGES[best]), stage="shrunk")
         return self.evaluate(state, state.descent.point, state.signs)
+
+    def _fold_begins(self, state: Any) -> Any:
+        """At what was found; where rows are few that knows the rows left out, and chance begins anew."""
+        point, signs = state.descent.point, state.signs
+        if self.few(state):
+            point, signs = self.random_point(state)
+        return self.evaluate(state, point, signs)
 
     @staticmethod
     def _back(state: Any) -> Any:

@@ -11,8 +11,9 @@ eigenvalues with their signs. From there the loss itself is minimised
 (:mod:`altmin.algorithms.quadratic.grow_cut`); features and residual are clipped where moments look for what
 it still misses, so that heavy tails don't hide it. With two classes (y of zeros and ones, the second loss) a
 row counts in J'J with :math:`p (1 - p)`, and its residual is :math:`y - p`. The ridge is
-:math:`a \|M\|_* + 2 a^2 \|w\|^2`. The last sum, over squares of standardised columns c, is there only where the
-data ask for it: a law of products of different columns has a matrix of low rank *without its diagonal*.
+:math:`a \|M\|_* + 2 a^2 \|w\|^2`. The last sum, over squares of standardised columns c, is there only
+where the data ask for it: a law of products of different columns has a matrix of low rank *without its
+diagonal*.
 """
 
 from __future__ import annotations
@@ -78,7 +79,13 @@ class LeastSquares(GrowCut, OnePass):
             case "moments":
                 return Round(moments_map, self._rows(state), "moments", then=self._look)
             case "step":
-                return Round(step_map, self._rows(state), "step", iteration=True, then=self.judge_step)
+                return Round(
+                    step_map,
+                    self._rows(state),
+                    "step",
+                    iteration=state.stage != "ridge",
+                    then=self.judge_step,
+                )
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:
@@ -118,9 +125,8 @@ class LeastSquares(GrowCut, OnePass):
         own, factors = [a] * state.squares, [a] * len(state.signs)
         least, metric = self.strength / state.n, state.lens.metric
         if a > 0 and metric is not None and dense(state):
-            standard = [np.eye(d)] * len(own)
             costs = (
-                [metric * c for c in linear] + [one * a for one in standard] + [metric * c for c in factors]
+                [c * metric for c in linear] + [c * np.eye(d) for c in own] + [c * metric for c in factors]
             )
             cost = sla.block_diag(*[np.zeros((1, 1))] * self.intercept, *costs)
             return np.asarray(cost + least * np.eye(len(cost)))
@@ -205,7 +211,7 @@ class LeastSquares(GrowCut, OnePass):
         return min(self.rank, len(state.linear))
 
     def _rows(self, state: Any) -> Rows:
-        """All rows; a fair sample of them while the search lasts, where they are many times the parameters."""
+        """All rows; a fair sample while the search lasts, where they are many times the parameters."""
         if not state.sampled:
             return All()
         return Take(np.sort(shuffled(state.seed, 0, self.total or 0)[: SAMPLE * self.freedom(state)]))

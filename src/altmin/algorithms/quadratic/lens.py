@@ -81,7 +81,7 @@ class Lens:
         return np.divide(self.T, units[:, None], out=np.zeros_like(self.T), where=units[:, None] > 0)
 
     def own_squares(self, X: Any, centred: bool) -> NDArray[Any]:
-        """Squares of the standardised columns (minus their mean, if centred), as float64; 0 for constant ones."""
+        """Squares of the standardised columns (minus 1, if centred), as float64; 0 for constant ones."""
         units = self.units
         X = X.toarray() if sp.issparse(X) else X
         S = (np.asarray(X, dtype=np.float64) - self.centre) * units

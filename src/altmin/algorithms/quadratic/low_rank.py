@@ -18,8 +18,8 @@ from altmin.contract import record
 class Quadratic:
     """A model in the coordinates of the lens: y = level + z'w + z'Mz - tr M, M = (UV' + VU') / 2.
 
-    Without an intercept ``level`` is tr M. The level is what the mean of y measures, whatever M is. Where squares
-    of columns follow a law of their own, ``own`` are their coefficients beside M, in standardised columns.
+    Without an intercept ``level`` is tr M. The level is what the mean of y measures, whatever M is. Where
+    squares of columns follow a law of their own, ``own`` are their coefficients beside M.
     """
 
     U: Any  # (d, k)
@@ -57,8 +57,8 @@ def symmetric_eigen(U: NDArray[Any], V: NDArray[Any]) -> tuple[NDArray[Any], NDA
 def without_diagonal(H: NDArray[Any], rank: int, rounds: int = 50) -> tuple[NDArray[Any], NDArray[Any]]:
     """Eigenvalues and vectors of the matrix of this rank that is H beside the diagonal.
 
-    The diagonal is filled in from the last matrix found (iterated principal factors); a round is a power step.
-    It begins where most eigenvalues are zero: those of a matrix of low rank are, and a missing diagonal moves them.
+    The diagonal is filled in from the last matrix found (iterated principal factors); a round is a power
+    step. It begins where most eigenvalues are zero, as those of a matrix of low rank are.
     """
     H = H - np.diag(np.diag(H))
     values, vectors = np.linalg.eigh(H)

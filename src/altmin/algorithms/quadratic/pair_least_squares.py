@@ -50,7 +50,8 @@ class PairLeastSquares(GrowCut, PairSensing):
             case "look":
                 return Round(residual_map, name="moments", then=self._look)
             case "step":
-                return Round(step_map, name="step", iteration=True, then=self.judge_step)
+                counts = state.stage != "ridge"
+                return Round(step_map, name="step", iteration=counts, then=self.judge_step)
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:
