@@ -1,12 +1,16 @@
 """Laws of products of different columns, small tables, and searches that begin on a sample."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from altmin import FactorizationMachineRegressor, load, save
+from altmin.algorithms.quadratic.grow_cut import _worth_it
 from altmin.algorithms.quadratic.low_rank import UserModel, without_diagonal
 from altmin.datasets import make_quadratic
-from altmin.guarantees.machine_rows import difference
+from altmin.guarantees.machine_rows import difference, measure_rows
 
 
 def products(n, d, seed, *, mix=None, shift=0.0):
@@ -53,11 +57,28 @@ def test_a_stream_goes_on_with_the_squares_of_the_fit():
 
 
 def test_the_diagonal_is_filled_in():
-    rng = np.random.default_rng(2)
-    U = rng.standard_normal((20, 3))
-    M = (U * [1.0, 1.0, -1.0]) @ U.T
-    values, vectors = without_diagonal(M - np.diag(np.diag(M)), 3)
+    U = np.random.default_rng(2).standard_normal((30, 5))
+    M = U @ U.T  # without its diagonal the fifth eigenvalue is smaller than negative ones
+    values, vectors = without_diagonal(M - np.diag(np.diag(M)), 5)
     np.testing.assert_allclose((vectors * values) @ vectors.T, M, atol=1e-3 * np.abs(M).max())
+
+
+def test_squares_must_be_worth_their_number():
+    def said(loss):
+        return _worth_it(SimpleNamespace(n=1000.0, before=(None, None, 1.0), loss=loss), 10)
+
+    assert (
+        not said(np.exp(-0.0069)) and not said(np.exp(-0.068)) and said(np.exp(-0.07))
+    )  # 10 log(1000) / 1000
+
+
+def test_reports_see_squares_that_are_off():
+    X, y, _ = products(1500, 6, 34)
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(X, y)
+    lens, model = fitted._state.lens, fitted._model
+    off = replace(model, diagonal=model.diagonal + 0.1 * np.linalg.norm(fitted.matrix()) * np.eye(6)[0])
+    assert measure_rows(lens, model, X, y, 1500.0).step < 1e-4
+    assert measure_rows(lens, off, X, y, 1500.0).step > 0.05
 
 
 def test_reports_compare_squares_too():
@@ -65,7 +86,7 @@ def test_reports_compare_squares_too():
         return UserModel(np.ones(3), 0.0, np.ones(3), np.eye(3)[:1], np.array([2.0]), own)
 
     unit, own = np.ones(3), np.array([0.0, 3.0, 0.0])
-    # Without squares x0^2 is 2 and slopes at 0 are 1 - 4, 1, 1; the other's second slope differs by the shift alone.
+    # About the shared centre only the second square differs, by 3; w and M have norm sqrt(3 + 4).
     assert difference(model(None), model(own), unit) == pytest.approx(3 / np.sqrt(4 + 3))
     assert difference(model(own), model(own), unit) == 0
     moved = UserModel(np.zeros(3), 0.0, np.array([1.0, 1.0 - 6.0, 1.0]) - [4, 0, 0], np.eye(3)[:1],

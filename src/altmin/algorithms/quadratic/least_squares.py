@@ -43,6 +43,7 @@ MOST_MOMENTS = 1000  # features up to which H is formed
 _CLIP = 3.0
 _MOST_LINEAR = 0.02  # a strong ridge leaves nothing but the linear part, and that as it is
 _ABOVE_NOISE = 1.2
+_STEADY = 0.01  # on free squares while the search lasts: a factor and a square may grow against each other
 _BENT = 5.0  # standard deviations of chi-squared
 _SECOND = 2
 _FRESH = 0.3  # length of the factors of a random start
@@ -122,7 +123,8 @@ class LeastSquares(GrowCut, OnePass):
         """
         d, a = len(state.linear), state.ridge
         linear = [a if a == NOTHING else 2 * min(a, _MOST_LINEAR) ** 2] * self.linear
-        own, factors = [a] * state.squares, [a] * len(state.signs)
+        steady = 0.0 if state.stage in ("last", "first", "ridge", "shrunk") else _STEADY
+        own, factors = [a + steady] * state.squares, [a] * len(state.signs)
         least, metric = self.strength / state.n, state.lens.metric
         if a > 0 and metric is not None and dense(state):
             costs = (

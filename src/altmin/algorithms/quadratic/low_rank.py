@@ -58,11 +58,27 @@ def without_diagonal(H: NDArray[Any], rank: int, rounds: int = 50) -> tuple[NDAr
     """Eigenvalues and vectors of the matrix of this rank that is H beside the diagonal.
 
     The diagonal is filled in from the last matrix found (iterated principal factors); a round is a power
-    step. It begins where most eigenvalues are zero, as those of a matrix of low rank are.
+    step. Eigenvalues of low rank are zero but for a few, and a missing diagonal moves them all: the zero may be
+    their median or an end, or (few columns) between; what comes nearest to H is returned.
     """
     H = H - np.diag(np.diag(H))
     values, vectors = np.linalg.eigh(H)
-    values = values - np.median(values)
+    low, high = values[0], values[-1]
+    found = [
+        _filled_in(H, values - zero, vectors, rank, rounds)
+        for zero in (np.median(values), low, high, 0.5 * low, 0.5 * high)
+    ]
+
+    def apart(pair: tuple[NDArray[Any], NDArray[Any]]) -> float:
+        left = (pair[1] * pair[0]) @ pair[1].T - H
+        return float(np.linalg.norm(left - np.diag(np.diag(left))))
+
+    return min(found, key=apart)
+
+
+def _filled_in(
+    H: NDArray[Any], values: NDArray[Any], vectors: NDArray[Any], rank: int, rounds: int
+) -> tuple[NDArray[Any], NDArray[Any]]:
     order = np.argsort(-np.abs(values), kind="stable")[:rank]
     values, vectors = values[order], vectors[:, order]
     for _ in range(rounds):
