@@ -58,8 +58,8 @@ def without_diagonal(H: NDArray[Any], rank: int, rounds: int = 50) -> tuple[NDAr
     """Eigenvalues and vectors of the matrix of this rank that is H beside the diagonal.
 
     The diagonal is filled in from the last matrix found (iterated principal factors); a round is a power
-    step. Eigenvalues of low rank are zero but for a few, and a missing diagonal moves them all: the zero may be
-    their median or an end, or (few columns) between; what comes nearest to H is returned.
+    step. Eigenvalues of low rank are zero but for a few, and a missing diagonal moves them all: the zero may
+    be their median or an end, or (few columns) between; what comes nearest to H is returned.
     """
     H = H - np.diag(np.diag(H))
     values, vectors = np.linalg.eigh(H)
