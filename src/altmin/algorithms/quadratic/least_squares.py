@@ -74,7 +74,7 @@ class LeastSquares(GrowCut, OnePass):
         known = OnePassState(**{name: getattr(state, name) for name in names})
         return OnePass.resume(self, replace(known, factors=np.empty(0), trail=None))
 
-    def next_round(self, state: OnePassState) -> Round | Done:
+    def next_round(self, state: Any) -> Round | Done:
         """Lens, moments of the target, then steps and moments of what they leave."""
         match state.phase:
             case "moments":

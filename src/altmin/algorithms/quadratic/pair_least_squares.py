@@ -44,7 +44,7 @@ class PairLeastSquares(GrowCut, PairSensing):
         """Random directions of the second design."""
         return PairLeastSquaresState(**vars(super().init(info, seed)), seed=seed)
 
-    def next_round(self, state: PairState) -> Round | Done:
+    def next_round(self, state: Any) -> Round | Done:
         """Second moments, moments of the target, then steps and moments of what they leave."""
         match state.phase:
             case "look":

@@ -46,9 +46,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
 
     .. math:: y = b + x^T w + x^T M x, \qquad M = M^T = \sum_{i \le k} \lambda_i f_i f_i^T
 
-    M has a diagonal and eigenvalues of any sign, which other factorization machines cannot represent. Where the
-    data show a law of products of *different* columns, as those machines assume, squares of single columns get
-    coefficients of their own beside the k factors (``diagonal_``).
+    M has a diagonal and eigenvalues of any sign, which other factorization machines cannot represent. Where
+    the data show a law of products of *different* columns, as those machines assume, squares of single
+    columns get coefficients of their own beside the k factors (``diagonal_``).
     Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
     2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
     Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
