@@ -105,6 +105,7 @@ MACHINE = Family(
     claim=lambda e: (
         "The intercept, the linear coefficients and the matrix of products are the true ones. "
         "The factors are one of many ways to write that matrix."
+        + (" Squares of single columns follow coefficients of their own." if e.rows and e.rows.own else "")
     ),
     tests=machine_tests,
     rule=machine_rule,

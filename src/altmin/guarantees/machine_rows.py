@@ -56,6 +56,7 @@ class RowEvidence:
     drift: float = 0.0  # early against late rows, over what noise explains
     size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of the noise that a hidden cause needs to move the model by a tenth
+    own: bool = False  # whether squares of single columns have coefficients beside those of rank k
 
 
 def rows_to_look_at(p: int, full: bool = False) -> int:
@@ -98,8 +99,8 @@ def measure_rows(
     """
     values = model.eigenvalues
     real = np.abs(values) > 1e-8 * np.abs(values).max(initial=1e-300)
-    F, k = model.factors[real], int(real.sum())
-    p = n_parameters(X.shape[1], k)
+    F, k, beside = model.factors[real], int(real.sum()), model.diagonal is not None
+    p = n_parameters(X.shape[1], k) + X.shape[1] * beside
     if p > MAX_PARAMETERS or len(y) < 2:
         return None
     own = first_of_copies(np.column_stack([X / column_units(X), y / max(float(np.std(y)), 1e-300)]))
@@ -109,9 +110,10 @@ def measure_rows(
     Z = lens.project(np.asarray(X, dtype=np.float64), np.eye(X.shape[1]))
     unit = column_units(X)
     size = _size(model, unit, lens.target_scale)
-    conditioning = singular_ratio(jacobian(Z, _through(lens, F)))
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
-    J = jacobian(S, F * unit)
+    squares = np.square(S) if beside else S[:, :0]
+    conditioning = singular_ratio(np.hstack([jacobian(Z, _through(lens, F)), squares]))
+    J = np.hstack([jacobian(S, F * unit), squares])
     gram = J.T @ J
     inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
@@ -124,6 +126,8 @@ def measure_rows(
     rest = left if share > EXACT else np.zeros_like(left)  # rounding follows no further law
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
+    if beside:
+        gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
     return RowEvidence(
         p,
         distinct,
@@ -155,6 +159,7 @@ def measure_rows(
         drift=drift(J, gram, r, noise_error, size),
         size=size,
         robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
+        own=beside,
     )
 
 
@@ -179,10 +184,19 @@ def column_units(X: NDArray[Any]) -> NDArray[Any]:
 
 def _size(model: UserModel, unit: NDArray[Any], target_scale: float) -> float:
     """Norm of (w, M) in standardised columns and units of y; a model of next to nothing counts as 1e-3."""
-    slope = model.slope * unit
-    R = np.linalg.qr((model.factors * unit).T)[1] if len(model.factors) else np.zeros((0, 0))
-    M = (R * model.eigenvalues) @ R.T
-    return max(float(np.hypot(np.linalg.norm(slope), np.linalg.norm(M))) / target_scale, 1e-3)
+    M = _matrix_norm(model.factors * unit, model.eigenvalues, _own(model) * unit**2)
+    return max(float(np.hypot(np.linalg.norm(model.slope * unit), M)) / target_scale, 1e-3)
+
+
+def _matrix_norm(F: NDArray[Any], values: NDArray[Any], own: NDArray[Any]) -> float:
+    """||F' diag(values) F + diag(own)||_F, without forming it."""
+    R = np.linalg.qr(F.T)[1] if len(F) else np.zeros((0, 0))
+    across = 2 * own @ (values @ np.square(F)) + own @ own
+    return float(np.sqrt(max(np.sum(np.square((R * values) @ R.T)) + across, 0.0)))
+
+
+def _own(model: UserModel) -> NDArray[Any]:
+    return np.zeros(len(model.centre)) if model.diagonal is None else np.asarray(model.diagonal)
 
 
 def _spectrum(F: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
@@ -221,9 +235,10 @@ def difference(model: UserModel, other: UserModel, unit: NDArray[Any]) -> float:
     """||(w, M) - (w', M')|| / ||(w, M)||, about the first one's centre, in columns scaled by unit."""
     shift = other.centre - model.centre
     moved = other.slope - 2 * (other.eigenvalues * (other.factors @ shift)) @ other.factors
-    R = np.linalg.qr((np.vstack([model.factors, other.factors]) * unit).T)[1]
-    apart = (R * np.concatenate([model.eigenvalues, -other.eigenvalues])) @ R.T
-    k = len(model.eigenvalues)
-    own = (R[:, :k] * model.eigenvalues) @ R[:, :k].T
-    gap = np.hypot(np.linalg.norm(apart), np.linalg.norm((model.slope - moved) * unit))
-    return float(gap / max(np.hypot(np.linalg.norm(own), np.linalg.norm(model.slope * unit)), 1e-300))
+    moved = moved - 2 * _own(other) * shift
+    both = np.vstack([model.factors, other.factors]) * unit
+    values = np.concatenate([model.eigenvalues, -other.eigenvalues])
+    apart = _matrix_norm(both, values, (_own(model) - _own(other)) * unit**2)
+    whole = _matrix_norm(model.factors * unit, model.eigenvalues, _own(model) * unit**2)
+    gap = np.hypot(apart, np.linalg.norm((model.slope - moved) * unit))
+    return float(gap / max(np.hypot(whole, np.linalg.norm(model.slope * unit)), 1e-300))

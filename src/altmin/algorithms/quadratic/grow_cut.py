@@ -11,6 +11,12 @@ lowered the loss. Without this, half of the laws in heavy-tailed features are mi
 dozen models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless
 law shows by a loss of zero, which ends the search.
 
+**Squares of their own.** A law of products of different columns is a matrix of low rank without its diagonal.
+Where what is left bends along single columns, their squares become free; that is kept by the evidence (BIC).
+
+**A sample first.** Where rows are many, all of this happens on a fair sample of them; then all rows confirm
+it. There J'J, most of a step's work, is used again as long as it predicts well what a step brings.
+
 **Ridge.** Where there is noise and rows are not plenty, a penalty on the factors is chosen by rows left out
 (a fifth of them, five times where they are few), and kept only if they are predicted better.
 """
@@ -28,14 +34,19 @@ from altmin.contract import Stats, record
 from altmin.kernels.second_order import lbfgs_direction, lbfgs_remember, marquardt_step
 
 MOST_DENSE = 400  # parameters up to which J'J is formed
-RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0])])
+NOTHING = 1e6  # a ridge that leaves the constant alone
+RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0]), NOTHING])
+SAMPLE = 20  # rows for each parameter in the sample on which the search begins
 _TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
 _STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_ON_TRIAL = ("grown", "fresh", "freed", "ridge")
 _MOST_GROWN, _MOST_FRESH = 6, 24
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
-_PLENTY = 200  # rows for each parameter
+_PLENTY = 50  # rows for each parameter, from which on a ridge gains 1 / 50 of the noise at most
+_DOUBT = 5.0  # rows: of n held-out rows, a model must explain so many to be preferred to the mean
 _WORTH = 0.998  # of the loss on rows left out
+_TOO_MUCH = 1.2  # times the least loss on rows left out: the ridge is too strong
 
 
 @record
@@ -55,20 +66,26 @@ class Descent:
     gain: float = 1.0  # share of the objective that the last step took off
     taken: bool = False  # whether the last trial became the point
     stuck: bool = False
+    again: bool = False  # whether the next trial uses this J'J, too
 
 
 def judged(
-    descent: Descent, objective: float, slope: NDArray[Any], JJ: NDArray[Any] | None, scale: Any
+    descent: Descent, objective: float, slope: NDArray[Any], JJ: NDArray[Any] | None, scale: Any, many: bool
 ) -> Descent:
-    """Take the trial if it lowered the objective; otherwise shorten what comes next."""
+    """Take the trial if it lowered the objective; otherwise shorten what comes next.
+
+    Where rows are many, J'J is used again if it has predicted the fall.
+    """
     descent = replace(descent, tried=descent.tried + 1)
     first, dense, mu = descent.move is None, JJ is not None, descent.mu
     if not first and not objective < descent.objective:
         mu = mu * (8 if dense else 0.3)
-        return replace(descent, mu=mu, taken=False, stuck=mu > 1e8 if dense else mu < 1e-10)
+        stuck = mu > 1e8 if dense else mu < 1e-10
+        return replace(descent, mu=mu, taken=False, stuck=stuck, again=False)
     gain = 1.0 if first else (descent.objective - objective) / max(descent.objective, 1e-300)
-    curvature = JJ
+    curvature, again = JJ, False
     if dense:
+        again = many and not first and descent.objective - objective > 0.75 * descent.fall
         good = not first and descent.objective - objective > 0.5 * descent.fall
         mu = max(mu / 10, 1e-9) if good else mu
     else:
@@ -77,7 +94,7 @@ def judged(
         curvature = None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
     return replace(
         descent, point=descent.trial, objective=objective, slope=slope, curvature=curvature, scale=scale,
-        mu=mu, gain=float(gain), taken=True,
+        mu=mu, gain=float(gain), taken=True, again=again,
     )  # fmt: skip
 
 
@@ -102,12 +119,16 @@ class GrowCutState:
     stage: str = "first"
     grown: int = 0
     fresh: int = 0
-    before: Any = None  # point, signs and loss to return to
+    before: Any = None  # point, signs, loss and squares to return to
+    squares: bool = False  # whether squares of single columns are free
+    bent: bool = False  # whether what is left bends along single columns
+    sampled: bool = False  # whether a sample of the rows is in hand
     ridge: float = 0.0
     fold: int = -1  # of the rows that are left out; -1: none
     place: int = 0  # in the list of ridges
     held: Any = None  # (n_ridges,): losses on the rows left out
     held_now: float = 0.0
+    held_least: float = np.inf  # in this fold
     size: float = 0.0  # mean magnitude of the residual
     n: float = 0.0
 
@@ -150,6 +171,18 @@ class GrowCut:
         """Whether a ridge is tried."""
         raise NotImplementedError
 
+    def may_free(self, state: Any) -> bool:
+        """Whether squares of single columns are to become free."""
+        return False
+
+    def freed_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Free squares without any factors yet, and no signs."""
+        raise NotImplementedError
+
+    def many(self, state: Any) -> bool:
+        """Whether rows are so many that the search begins on a sample."""
+        return False
+
     def second_thoughts(self, state: Any) -> int:
         """Fresh starts where rows are not few."""
         return 0
@@ -160,7 +193,7 @@ class GrowCut:
 
     def settle(self, state: Any) -> Any:
         """The state with the best point of the rank that was asked for."""
-        worse = state.stage in ("grown", "fresh", "ridge") or (state.before and state.loss >= state.before[2])
+        worse = state.stage in _ON_TRIAL or (state.before and state.loss >= state.before[2])
         return self._back(state) if state.before is not None and worse and state.stage != "shrunk" else state
 
     def evaluate(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
@@ -173,17 +206,29 @@ class GrowCut:
 
     def grow(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
         """From a point with directions added."""
-        before = (state.descent.point, state.signs, state.loss)
-        state = replace(state, stage="grown", grown=state.grown + 1, before=before)
+        state = replace(state, stage="grown", grown=state.grown + 1, before=_kept(state))
         return self.evaluate(state, point, signs)
 
     def nothing_to_grow(self, state: Any) -> Any:
         """After the moments: nothing is left above the noise, or all was tried."""
         if state.fresh < (_MOST_FRESH if self.few(state) else self.second_thoughts(state)):
-            before = (state.descent.point, state.signs, state.loss)
-            state = replace(state, stage="fresh", fresh=state.fresh + 1, before=before)
+            state = replace(state, stage="fresh", fresh=state.fresh + 1, before=_kept(state))
             return self.evaluate(state, *self.random_point(state))
-        return self.evaluate(replace(state, stage="last"), state.descent.point, state.signs)
+        if self.may_free(state):
+            state = replace(state, stage="freed", before=_kept(state), squares=True)
+            return self.evaluate(state, *self.freed_point(state))
+        return self.confirm(state)
+
+    def confirm(self, state: Any) -> Any:
+        """The search has ended: on to all rows, or to the last steps."""
+        descent = state.descent
+        if state.sampled:
+            state = replace(state, sampled=False, stage="first", grown=0, fresh=0)
+            return self.evaluate(state, descent.point, state.signs)
+        state = replace(state, stage="last")
+        if descent.slope is None:
+            return self.evaluate(state, descent.point, state.signs)
+        return replace(state, phase="step", descent=proposed(replace(descent, tried=0)))
 
     def may_grow(self, state: Any) -> bool:
         """Whether directions may still be added: where rows are few, those of the moments once."""
@@ -196,18 +241,21 @@ class GrowCut:
         pull = cost @ trial if cost.ndim == 2 else cost * trial
         objective = float(stats["loss"] + trial @ pull)
         slope = self.slope(state, stats) - pull
-        if JJ is not None:
+        if state.descent.again:
+            JJ = state.descent.curvature
+        elif JJ is not None:
             JJ = JJ + (cost if cost.ndim == 2 else np.diag(cost))
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
-        descent = judged(state.descent, objective, slope, JJ, scale)
+        descent = judged(state.descent, objective, slope, JJ, scale, self.many(state) and not state.sampled)
         state = replace(state, descent=descent, n=n, batch_rows=n, steps=state.steps + 1)
         if descent.taken:
             fall = float(np.sqrt(max(before - objective, 0.0) / n)) if np.isfinite(before) else 0.0
             measured = {"loss": float(stats["loss"] / n), "size": float(stats["size"] / n)}
             state = replace(state, change=fall, held_now=float(stats["held"]), **measured)
         wanted = _TOLERANCE.get(state.stage, 1e-5) * (1 if JJ is not None else 0.1)
-        calm = descent.gain < wanted or state.loss < self.minimum_loss or not len(state.signs)
+        zero = state.loss < self.minimum_loss and state.ridge == 0
+        calm = descent.gain < wanted or zero or not len(state.signs)
         spent = descent.tried >= _STEPS.get(state.stage, 60) * (1 if JJ is not None else 4)
         if (descent.taken and calm) or descent.stuck or spent:
             return self._staged(state)
@@ -221,10 +269,16 @@ class GrowCut:
             if state.loss >= 0.99 * state.before[2]:
                 return self.nothing_to_grow(replace(self._back(state), before=None))
             state = replace(state, before=None, stage="first")
+        if state.stage == "freed" and len(state.signs):
+            if not _worth_it(state, len(state.descent.point) - len(state.before[0])):
+                return self.confirm(replace(self._back(state), before=None, bent=False))
+            state = replace(state, before=None, stage="first", grown=0)
         if state.stage in ("last", "ridge"):
             return self._shrink(state)
-        if state.stage == "shrunk" or (state.loss < self.minimum_loss and len(state.signs)):
+        if state.stage == "shrunk":
             return replace(state, phase="done", before=None)
+        if state.loss < self.minimum_loss and len(state.signs):
+            return self._shrink(replace(state, stage="last", before=None))
         if not self.forms_moments(state):
             return self.nothing_to_grow(state)
         return replace(state, phase="moments")
@@ -233,33 +287,56 @@ class GrowCut:
         """The next ridge, the next rows to leave out, or the ridge that did best on them."""
         point, signs = state.descent.point, state.signs
         if state.stage == "last":
-            noisy = 2 * _FOLDS <= state.n <= _PLENTY * len(point) and state.loss >= 1e-6
+            # As many degrees of freedom as rows explain any target.
+            explained = state.loss < 1e-6 and state.n > len(point) - len(signs) * (len(signs) - 1) // 2
+            noisy = 2 * _FOLDS <= state.n <= _PLENTY * len(point) and not explained
             if not (noisy and dense(state) and self.shrinks(state)):
                 return replace(state, phase="done")
-            before = (point, signs, state.loss)
-            state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=before)
-            return self.evaluate(state, point, signs)
-        held = state.held.copy()
+            state = replace(state, stage="ridge", fold=0, held=np.zeros(len(RIDGES)), before=_kept(state))
+            return self._fold_begins(state)
+        held, more = state.held.copy(), state.place + 1 < len(RIDGES)
         held[state.place] += state.held_now
-        state = replace(state, held=held)
-        if state.place + 1 < len(RIDGES):
+        least = min(state.held_least, state.held_now)
+        folds = _FOLDS if state.n * _FOLDS / (_FOLDS - 1) < _FEW_ROWS else 1
+        if more and folds == 1 and state.held_now > _TOO_MUCH * least:  # stronger ones are worse still
+            held[state.place + 1 :], more = np.inf, False
+        state = replace(state, held=held, held_least=least if more else np.inf)
+        if more:
             state = replace(state, place=state.place + 1, ridge=float(RIDGES[state.place + 1]))
             return self.evaluate(state, point, signs)
         state = self._back(state)
-        folds = _FOLDS if state.batch_rows * _FOLDS / (_FOLDS - 1) < _FEW_ROWS else 1
         if state.fold + 1 < folds:
-            state = replace(state, fold=state.fold + 1, place=0, ridge=0.0)
-            return self.evaluate(state, state.descent.point, state.signs)
+            return self._fold_begins(replace(state, fold=state.fold + 1, place=0, ridge=0.0))
+        held[-1] *= max(1 - _DOUBT / state.n, 0.0)  # few rows flatter the best of many ridges
         best = int(np.argmin(held))
         if not held[best] < _WORTH * held[0]:
             return replace(state, phase="done", fold=-1, ridge=0.0, before=None)
         state = replace(state, fold=-1, ridge=float(RIDGES[best]), stage="shrunk")
         return self.evaluate(state, state.descent.point, state.signs)
 
+    def _fold_begins(self, state: Any) -> Any:
+        """At what was found; where rows are few that knows the rows left out, and chance begins anew."""
+        point, signs = state.descent.point, state.signs
+        if self.few(state):
+            point, signs = self.random_point(state)
+        return self.evaluate(state, point, signs)
+
     @staticmethod
     def _back(state: Any) -> Any:
-        point, signs, loss = state.before
-        return replace(state, descent=Descent(trial=point, point=point), signs=signs, loss=loss)
+        point, signs, loss, squares = state.before
+        descent = Descent(trial=point, point=point)
+        return replace(state, descent=descent, signs=signs, loss=loss, squares=squares)
+
+
+def _kept(state: Any) -> tuple[Any, ...]:
+    """What a trial that fails returns to."""
+    return state.descent.point, state.signs, state.loss, state.squares
+
+
+def _worth_it(state: Any, more: int) -> bool:
+    """Whether the loss fell by more than so many parameters more explain (Schwarz's criterion)."""
+    n = max(state.n, 2.0)
+    return bool(n * np.log(state.before[2] / max(state.loss, 1e-300)) > more * np.log(n))
 
 
 def dense(state: Any) -> bool:

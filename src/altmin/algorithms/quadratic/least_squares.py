@@ -1,6 +1,6 @@
 r"""The machine on rows that can be read again: a start from moments, then the true loss.
 
-.. math:: f(x) = b + z^T w + \sum_j s_j (z^T u_j)^2, \quad s_j = \pm 1
+.. math:: f(x) = b + z^T w + \sum_j s_j (z^T u_j)^2 \;\bigl(+ \sum_i a_i (c_i^2 - 1)\bigr), \quad s_j = \pm 1
 
 .. math:: \min_{b, w, U} \sum_i (y_i - f(x_i))^2 \quad\text{or}\quad
    \min_{b, w, U} 2 \sum_i \log(1 + e^{f(x_i)}) - y_i f(x_i)
@@ -11,7 +11,9 @@ eigenvalues with their signs. From there the loss itself is minimised
 (:mod:`altmin.algorithms.quadratic.grow_cut`); features and residual are clipped where moments look for what
 it still misses, so that heavy tails don't hide it. With two classes (y of zeros and ones, the second loss) a
 row counts in J'J with :math:`p (1 - p)`, and its residual is :math:`y - p`. The ridge is
-:math:`a \|M\|_* + 2 a^2 \|w\|^2`.
+:math:`a \|M\|_* + 2 a^2 \|w\|^2`. The last sum, over squares of standardised columns c, is there only
+where the data ask for it: a law of products of different columns has a matrix of low rank *without its
+diagonal*.
 """
 
 from __future__ import annotations
@@ -23,23 +25,33 @@ import numpy as np
 import scipy.linalg as sla
 from numpy.typing import NDArray
 
-from altmin.algorithms.quadratic.grow_cut import GrowCut, GrowCutState, dense, fold_of, losses
+from altmin.algorithms.quadratic.grow_cut import (
+    NOTHING,
+    SAMPLE,
+    GrowCut,
+    GrowCutState,
+    dense,
+    fold_of,
+    losses,
+)
 from altmin.algorithms.quadratic.lens import Lens, split_diagonal, weights_of
-from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen
-from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
-from altmin.contract import Block, Done, Info, Round, Stats, record
+from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen, without_diagonal
+from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState, shuffled
+from altmin.contract import All, Block, Done, Info, Round, Rows, Stats, Take, record
 
 MOST_MOMENTS = 1000  # features up to which H is formed
 _CLIP = 3.0
 _MOST_LINEAR = 0.02  # a strong ridge leaves nothing but the linear part, and that as it is
 _ABOVE_NOISE = 1.2
+_STEADY = 0.01  # on free squares while the search lasts: a factor and a square may grow against each other
+_BENT = 5.0  # standard deviations of chi-squared
 _SECOND = 2
 _FRESH = 0.3  # length of the factors of a random start
 
 
 @record
 class LeastSquaresState(GrowCutState, OnePassState):
-    """The start's lens and moments, and the minimiser's stage; a point is (b, w, U) in one vector."""
+    """The start's lens and moments, and the minimiser's stage; a point is (b, w, a, U) in one vector."""
 
 
 @record
@@ -62,13 +74,19 @@ class LeastSquares(GrowCut, OnePass):
         known = OnePassState(**{name: getattr(state, name) for name in names})
         return OnePass.resume(self, replace(known, factors=np.empty(0), trail=None))
 
-    def next_round(self, state: OnePassState) -> Round | Done:
+    def next_round(self, state: Any) -> Round | Done:
         """Lens, moments of the target, then steps and moments of what they leave."""
         match state.phase:
             case "moments":
-                return Round(moments_map, name="moments", then=self._look)
+                return Round(moments_map, self._rows(state), "moments", then=self._look)
             case "step":
-                return Round(step_map, name="step", iteration=True, then=self.judge_step)
+                return Round(
+                    step_map,
+                    self._rows(state),
+                    "step",
+                    iteration=state.stage != "ridge",
+                    then=self.judge_step,
+                )
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:
@@ -76,23 +94,26 @@ class LeastSquares(GrowCut, OnePass):
         if state.signs is None:
             return replace(state, phase="done")
         state = self.settle(state)
-        constant, w, U = self.parts(state, _point(state))
+        constant, w, own, U = self.parts(state, _point(state))
         level = float(constant + np.sum(U**2 * state.signs))
-        model = Quadratic(U, U * state.signs, w, level)
+        model = Quadratic(U, U * state.signs, w, level, own if len(own) else None)
         return replace(state, phase="done", model=model, safe=model, descent=None, before=None)
 
     # --- what a point is --------------------------------------------------------------------------------
 
-    def parts(self, state: Any, point: NDArray[Any]) -> tuple[float, NDArray[Any], NDArray[Any]]:
-        """B, w and U."""
+    def parts(
+        self, state: Any, point: NDArray[Any]
+    ) -> tuple[float, NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """B, w, a (empty where squares aren't free) and U."""
         d, at = len(state.linear), int(self.intercept)
         w = point[at : at + d] if self.linear else state.linear
-        U = point[at + d * self.linear :].reshape(-1, d).T
-        return float(point[0]) if self.intercept else 0.0, w, U
+        at += d * self.linear
+        own, U = np.split(point[at:], [d * state.squares])
+        return float(point[0]) if self.intercept else 0.0, w, own, U.reshape(-1, d).T
 
-    def join(self, constant: float, w: NDArray[Any], U: NDArray[Any]) -> NDArray[Any]:
+    def join(self, constant: float, w: NDArray[Any], own: NDArray[Any], U: NDArray[Any]) -> NDArray[Any]:
         """The point."""
-        return np.concatenate([[constant] * self.intercept, *[w] * self.linear, U.T.ravel()])
+        return np.concatenate([[constant] * self.intercept, *[w] * self.linear, own, U.T.ravel()])
 
     def penalty(self, state: Any) -> NDArray[Any]:
         """What the squares of the parameters cost: of standardised columns, not of whitened ones.
@@ -101,11 +122,17 @@ class LeastSquares(GrowCut, OnePass):
         whitened coordinates would let noise in.
         """
         d, a = len(state.linear), state.ridge
-        each = np.array([2 * min(a, _MOST_LINEAR) ** 2] * self.linear + [a] * len(state.signs))
+        linear = [a if a == NOTHING else 2 * min(a, _MOST_LINEAR) ** 2] * self.linear
+        steady = 0.0 if state.stage in ("last", "first", "ridge", "shrunk") else _STEADY
+        own, factors = [a + steady] * state.squares, [a] * len(state.signs)
         least, metric = self.strength / state.n, state.lens.metric
         if a > 0 and metric is not None and dense(state):
-            cost = np.kron(np.diag(each), metric) + least * np.eye(d * len(each))
-            return np.asarray(sla.block_diag(*[np.zeros((1, 1))] * self.intercept, cost))
+            costs = (
+                [c * metric for c in linear] + [c * np.eye(d) for c in own] + [c * metric for c in factors]
+            )
+            cost = sla.block_diag(*[np.zeros((1, 1))] * self.intercept, *costs)
+            return np.asarray(cost + least * np.eye(len(cost)))
+        each = np.array(linear + own + factors)
         return np.concatenate([[0.0] * self.intercept, np.repeat(each + least, d)])
 
     def slope(self, state: Any, stats: Stats) -> NDArray[Any]:
@@ -113,32 +140,58 @@ class LeastSquares(GrowCut, OnePass):
         if "Jr" in stats:
             return np.asarray(stats["Jr"])
         both = state.lens.gather(stats["B"], stats["sums"])  # Z' [r, r Zu]
-        return self.join(stats["sums"][0], both[:, 0], 2 * state.signs * both[:, 1:])
+        return self.join(stats["sums"][0], both[:, 0], stats["own"], 2 * state.signs * both[:, 1:])
 
     def scales(self, state: Any, stats: Stats) -> NDArray[Any]:
         """Of each factor, 1 / rms(2 z'u)."""
         d, n = len(state.linear), stats["n"]
         each = 1 / np.sqrt(np.maximum(4 * stats["squares"] / n, 1e-2))
-        return self.join(1.0, np.ones(d), np.tile(each, (d, 1))) / np.sqrt(n)
+        own = 1 / np.sqrt(np.maximum(stats["own_squares"] / n, 1e-2))
+        return self.join(1.0, np.ones(d), own, np.tile(each, (d, 1))) / np.sqrt(n)
 
     def cut(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """The eigenvalues of largest magnitude."""
-        constant, w, U = self.parts(state, state.descent.point)
+        constant, w, own, U = self.parts(state, state.descent.point)
+        if state.squares:
+            U, signs, gone = self._beside_squares(state, (U * state.signs) @ U.T)
+            return self.join(constant + float(gone.sum()), w, own + gone, U), signs
         values, vectors = symmetric_eigen(U, U * state.signs)
         order = np.argsort(-np.abs(values), kind="stable")[: self._rank(state)]
         U = vectors[:, order] * np.sqrt(np.abs(values[order]))
-        return self.join(constant, w, U), np.where(values[order] < 0, -1.0, 1.0)
+        return self.join(constant, w, own, U), np.where(values[order] < 0, -1.0, 1.0)
+
+    def may_free(self, state: Any) -> bool:
+        """Where what is left bends along single columns, and rank and squares together can be told apart."""
+        d, k, p = len(state.linear), self._rank(state), self.freedom(state)
+        told = d * k - k * (k - 1) // 2 + d <= d * (d + 1) // 2 and state.n >= 2 * (p + d)
+        return bool(state.bent and told and self.linear and not state.squares and not self.logistic)
+
+    def freed_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """The start's linear part."""
+        d = len(state.linear)
+        return self.join(0.0, state.model.w, np.zeros(d), np.zeros((d, 0))), np.zeros(0)
+
+    def _beside_squares(self, state: Any, M: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """Factors and signs of the products in M, and what its squares of single columns have beside them."""
+        whitening = state.lens.whitening
+        if whitening is not None:
+            M = whitening @ M @ whitening.T
+        values, U = without_diagonal(M, self._rank(state))
+        U, signs = U * np.sqrt(np.abs(values)), np.where(values < 0, -1.0, 1.0)
+        gone = np.diag(M) - np.square(U) @ signs
+        return (U if whitening is None else np.linalg.pinv(whitening) @ U), signs, gone
 
     def random_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
         """Small random factors of either sign."""
         d, k = len(state.linear), self._rank(state)
         U = np.random.default_rng([state.seed, state.fresh]).standard_normal((d, 2 * k))
         zero = np.zeros_like(state.linear)
-        return self.join(0.0, zero, U * (_FRESH / np.sqrt(d))), np.tile([1.0, -1.0], k)
+        own = np.zeros(d * state.squares)
+        return self.join(0.0, zero, own, U * (_FRESH / np.sqrt(d))), np.tile([1.0, -1.0], k)
 
     def freedom(self, state: Any) -> int:
         """Parameters at the rank that was asked for."""
-        return 1 + len(state.linear) * (1 + self._rank(state))
+        return 1 + len(state.linear) * (1 + state.squares + self._rank(state))
 
     def forms_moments(self, state: Any) -> bool:
         """Whether H is formed."""
@@ -148,12 +201,22 @@ class LeastSquares(GrowCut, OnePass):
         """Not where a claim about M is made, nor where the user's ridge is at work."""
         return self.linear and not self.logistic
 
+    def many(self, state: Any) -> bool:
+        """Rows in memory, of which a sample is quickly taken."""
+        return self.shuffle and (self.total or 0) > 3 * SAMPLE * self.freedom(state)
+
     def second_thoughts(self, state: Any) -> int:
         """Moments may mislead where features are not Gaussian."""
         return _SECOND if state.lens.kappa is not None else 0
 
     def _rank(self, state: Any) -> int:
         return min(self.rank, len(state.linear))
+
+    def _rows(self, state: Any) -> Rows:
+        """All rows; a fair sample while the search lasts, where they are many times the parameters."""
+        if not state.sampled:
+            return All()
+        return Take(np.sort(shuffled(state.seed, 0, self.total or 0)[: SAMPLE * self.freedom(state)]))
 
     # --- the start --------------------------------------------------------------------------------------
 
@@ -162,7 +225,7 @@ class LeastSquares(GrowCut, OnePass):
         d, n = len(state.linear), state.batch_rows
         size = float(state.linear @ state.linear)
         w = state.linear * max(0.0, 1 - d / n / max(size, 1e-300)) if self.linear else state.linear
-        state = replace(state, n=n, model=replace(state.model, w=w), rows=int(n))
+        state = replace(state, n=n, model=replace(state.model, w=w), rows=int(n), sampled=self.many(state))
         if d > MOST_MOMENTS:
             return super()._aim(state)
         return self._begin(state, np.zeros((d, 0)), np.zeros(0))
@@ -183,29 +246,38 @@ class LeastSquares(GrowCut, OnePass):
             constant = float(np.log(share / (1 - share)))
             state = replace(state, lens=replace(lens, target_centre=0.0, target_scale=1.0))
         constant -= float(np.sum(U**2 * signs))
-        return self.evaluate(state, self.join(constant, w, U), signs)
+        return self.evaluate(state, self.join(constant, w, np.zeros(0), U), signs)
 
     def _look(self, state: Any, stats: Stats) -> Any:
         """Directions along which the residual still bends, beyond noise."""
-        values, vectors = residual_directions(state.lens, stats)
+        values, vectors, (own_bend, bend) = residual_directions(state.lens, stats)
         k, n = self._rank(state), stats["n"]
-        constant, w, U = self.parts(state, state.descent.point)
+        constant, w, own, U = self.parts(state, state.descent.point)
+        state = replace(state, bent=own_bend > _BENT)
+        if state.squares and not len(state.signs):
+            U, signs, gone = self._beside_squares(state, (vectors * values) @ vectors.T)
+            point = self.join(constant - float(np.sum(U**2 * signs)), w, own + gone, U)
+            return self.evaluate(state, point, signs)
         order = np.argsort(-np.abs(values), kind="stable")[:k]
         share = 0.5 if len(state.signs) else 1.0
         if len(state.signs):
             noise = _ABOVE_NOISE * np.sqrt(stats["rr"] / n * len(w) / n)
             order = order[np.abs(values[order]) > (0.0 if self.few(state) else noise)]
-            if not len(order) or not self.may_grow(state):
+            if not len(order) or not self.may_grow(state) or (own_bend > bend and self.may_free(state)):
                 return self.nothing_to_grow(state)
         new = vectors[:, order] * np.sqrt(share * np.abs(values[order]))
         signs = np.where(values[order] < 0, -1.0, 1.0)
-        point = self.join(constant - float(np.sum(new**2 * signs)), w, np.column_stack([U, new]))
+        point = self.join(constant - float(np.sum(new**2 * signs)), w, own, np.column_stack([U, new]))
         signs = np.concatenate([state.signs, signs])
         return (self.grow if len(state.signs) else self.evaluate)(state, point, signs)
 
 
-def residual_directions(lens: Lens, stats: Stats) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Eigenvalues of H in clipped, standardised coordinates, and their vectors as directions of z."""
+def residual_directions(lens: Lens, stats: Stats) -> tuple[NDArray[Any], NDArray[Any], tuple[float, float]]:
+    """Eigenvalues of H in clipped, standardised coordinates, and their vectors as directions of z.
+
+    Also how much larger its diagonal is than noise makes it, and its other entries: chi-squared, in units of
+    the deviation of the former.
+    """
     n = stats["n"]
     c, second, third, fourth = stats["powers"] / n
     variance = np.maximum(second - c**2, 0.0)
@@ -223,7 +295,12 @@ def residual_directions(lens: Lens, stats: Stats) -> tuple[NDArray[Any], NDArray
     H = 0.5 * H
     np.fill_diagonal(H, D)
     values, vectors = np.linalg.eigh(H)
-    return values, vectors * unit[:, None]
+    each = n**2 / max(stats["rr"], 1e-300)
+    own = each * (D**2 * (phi - 1 - kappa**2))[~blind]
+    pairs = 4 * each * H[np.triu_indices(len(H), 1)] ** 2
+    deviation = float(np.sqrt(2 * max(len(own), 1)))
+    bends = (float(own.sum() - len(own)) / deviation, float(pairs.sum() - len(pairs)) / deviation)
+    return values, vectors * unit[:, None], bends
 
 
 def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
@@ -231,18 +308,21 @@ def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     w = weights_of(block)
     out = fold_of(block.start, len(w)) == state.fold  # nowhere for -1
     held, w = np.where(out, w, 0.0), np.where(out, 0.0, w)
-    constant, linear, U = algorithm.parts(state, state.descent.trial)
-    if not dense(state):
+    constant, linear, own, U = algorithm.parts(state, state.descent.trial)
+    Q = _own_squares(algorithm, state, block)
+    if state.descent.again or not dense(state):
         P = np.asarray(state.lens.project(block.X, np.column_stack([linear, U])), dtype=np.float64)
-        loss, r, _ = _left(algorithm, state, block, constant + P[:, 0] + np.square(P[:, 1:]) @ state.signs)
+        f = constant + P[:, 0] + np.square(P[:, 1:]) @ state.signs + Q @ own
+        loss, r, _ = _left(algorithm, state, block, f)
         B = np.column_stack([w * r, (w * r)[:, None] * P[:, 1:]])
         back = np.asarray(block.X.T @ B.astype(block.X.dtype), dtype=np.float64)
-        squares = np.square(P[:, 1:]).T @ w
-        return {**losses(w, loss, r, held), "B": back, "sums": B.sum(axis=0), "squares": squares}
+        sums = {"sums": B.sum(axis=0), "squares": np.square(P[:, 1:]).T @ w, "own": Q.T @ (w * r)}
+        return {**losses(w, loss, r, held), "B": back, **sums, "own_squares": np.square(Q).T @ w}
     Z = np.asarray(state.lens.project(block.X, np.eye(block.X.shape[1])), dtype=np.float64)
     P = Z @ U
-    loss, r, curvature = _left(algorithm, state, block, constant + Z @ linear + np.square(P) @ state.signs)
-    parts = [np.ones((len(r), int(algorithm.intercept)))] + [Z] * algorithm.linear
+    f = constant + Z @ linear + np.square(P) @ state.signs + Q @ own
+    loss, r, curvature = _left(algorithm, state, block, f)
+    parts = [np.ones((len(r), int(algorithm.intercept)))] + [Z] * algorithm.linear + [Q]
     J = np.hstack([*parts, *(2 * sign * p[:, None] * Z for sign, p in zip(state.signs, P.T, strict=True))])
     plain = block.weight is None and state.fold < 0 and not algorithm.logistic
     weighted = J if plain else (w * curvature)[:, None] * J
@@ -253,8 +333,9 @@ def moments_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     """Moments of the clipped residual along clipped features."""
     w = weights_of(block)
     Z = np.asarray(state.lens.project(block.X, np.eye(block.X.shape[1])), dtype=np.float64)
-    constant, linear, U = algorithm.parts(state, _point(state))
-    _, r, _ = _left(algorithm, state, block, constant + Z @ linear + np.square(Z @ U) @ state.signs)
+    constant, linear, own, U = algorithm.parts(state, _point(state))
+    f = constant + Z @ linear + np.square(Z @ U) @ state.signs
+    _, r, _ = _left(algorithm, state, block, f + _own_squares(algorithm, state, block) @ own)
     limit, height = _CLIP * 1.2533 * state.size, 4.0 if algorithm.logistic else 1.0  # log odds for each y - p
     r = height * np.clip(r, -limit, limit)
     T = np.clip(Z, -_CLIP, _CLIP, out=Z)
@@ -267,6 +348,13 @@ def moments_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
         "h": T.T @ (w * r),
         "H": T.T @ ((w * r)[:, None] * T),
     }
+
+
+def _own_squares(algorithm: LeastSquares, state: Any, block: Block) -> NDArray[Any]:
+    """Squares of single columns, none where they aren't free."""
+    if not state.squares:
+        return np.zeros((block.n_rows, 0))
+    return np.asarray(state.lens.own_squares(block.X, algorithm.intercept))
 
 
 def _left(

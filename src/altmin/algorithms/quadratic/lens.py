@@ -65,6 +65,28 @@ class Lens:
         square = X.multiply(X).T @ r if sp.issparse(X) else np.square(X).T @ r
         return self.T**2 * (square - 2 * self.centre * Xr + self.centre**2 * total)
 
+    @property
+    def units(self) -> NDArray[Any]:
+        """1 / standard deviation of each of the user's columns, 0 for constant ones."""
+        if self.T.ndim == 1:
+            return np.asarray(self.T)
+        return np.sqrt(np.sum(self.T**2, axis=1) / np.maximum(np.diag(self.metric), 1e-300))
+
+    @property
+    def whitening(self) -> NDArray[Any] | None:
+        """From standardised columns to z (transposed); None where they are z."""
+        if self.T.ndim == 1:
+            return None
+        units = self.units
+        return np.divide(self.T, units[:, None], out=np.zeros_like(self.T), where=units[:, None] > 0)
+
+    def own_squares(self, X: Any, centred: bool) -> NDArray[Any]:
+        """Squares of the standardised columns (minus 1, if centred), as float64; 0 for constant ones."""
+        units = self.units
+        X = X.toarray() if sp.issparse(X) else X
+        S = (np.asarray(X, dtype=np.float64) - self.centre) * units
+        return (np.square(S) - centred) * (units > 0)
+
     def target(self, y: NDArray[Any]) -> NDArray[Any]:
         """The target in units of its own spread."""
         return (y - self.target_centre) / self.target_scale

@@ -226,7 +226,7 @@ class OnePass(GuardedSteps):
         if pending["diagonal"] is not None:
             HU += pending["diagonal"][:, None] * U
         V = state.model.times(U) + state.step * HU
-        model = Quadratic(U, V, pending["w"], pending["level"])
+        model = replace(state.model, U=U, V=V, w=pending["w"], level=pending["level"])
         change = state.step * (pending["moved"] * self.linear + float(np.linalg.norm(HU)))
         state = replace(
             state,
@@ -241,7 +241,7 @@ class OnePass(GuardedSteps):
 
     def _score(self, state: OnePassState, stats: Stats) -> OnePassState:
         """The last step is judged by the last rows, or, where they are gone, by how steps went."""
-        zero = Quadratic(state.model.U, 0 * state.model.V, state.linear, 0.0)
+        zero = replace(state.model, V=0 * state.model.V, w=state.linear, level=0.0)
         if stats is None:
             trusted = state.model if state.since_taken_back > 3 else state.safe
             return replace(state, phase="done", model=trusted if state.loss < 2 else zero)

@@ -49,7 +49,7 @@ def v_map(algorithm: Any, state: Any, block: Block) -> Stats:
 def score_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Losses of the current, the safe and the linear model."""
     width = 2 * state.model.U.shape[1] + 1
-    target, w = _target(state, block), weights_of(block)
+    target, w = _target(algorithm, state, block), weights_of(block)
     factors, offset = _factors(state, block)
     P = np.asarray(block.X @ factors)
     P[:, : len(offset)] -= offset
@@ -69,7 +69,7 @@ def _pass(
     k, d = state.model.U.shape[1], block.X.shape[1]
     first = 2 * k + 1 if along_new else 0
     width = k if along_new else k + 1
-    target = _target(state, block)
+    target = _target(algorithm, state, block)
     r = np.empty_like(target)
     linear = np.empty_like(target)
     weight = np.empty(0, dtype=target.dtype) if block.weight is None else block.weight.astype(target.dtype)
@@ -113,8 +113,12 @@ def _slice_rows(state: Any, block: Block) -> int:
     return max(min(_SLICE_BYTES // width, block.n_rows), 32)
 
 
-def _target(state: Any, block: Block) -> NDArray[Any]:
-    return np.asarray(state.lens.target(block.y), dtype=block.X.dtype)
+def _target(algorithm: Any, state: Any, block: Block) -> NDArray[Any]:
+    """What factors explain; squares of single columns that an earlier fit has found are taken off."""
+    y = state.lens.target(block.y)
+    if state.model.own is not None:
+        y = y - state.lens.own_squares(block.X, algorithm.intercept) @ state.model.own
+    return np.asarray(y, dtype=block.X.dtype)
 
 
 def _residual(algorithm: Any, model: Quadratic, target: NDArray[Any], P: NDArray[Any]) -> NDArray[Any]:

@@ -44,13 +44,14 @@ class PairLeastSquares(GrowCut, PairSensing):
         """Random directions of the second design."""
         return PairLeastSquaresState(**vars(super().init(info, seed)), seed=seed)
 
-    def next_round(self, state: PairState) -> Round | Done:
+    def next_round(self, state: Any) -> Round | Done:
         """Second moments, moments of the target, then steps and moments of what they leave."""
         match state.phase:
             case "look":
                 return Round(residual_map, name="moments", then=self._look)
             case "step":
-                return Round(step_map, name="step", iteration=True, then=self.judge_step)
+                counts = state.stage != "ridge"
+                return Round(step_map, name="step", iteration=counts, then=self.judge_step)
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:

@@ -46,7 +46,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
 
     .. math:: y = b + x^T w + x^T M x, \qquad M = M^T = \sum_{i \le k} \lambda_i f_i f_i^T
 
-    M has a diagonal and eigenvalues of any sign, which other factorization machines cannot represent.
+    M has a diagonal and eigenvalues of any sign, which other factorization machines cannot represent. Where
+    the data show a law of products of *different* columns, as those machines assume, squares of single
+    columns get coefficients of their own beside the k factors (``diagonal_``).
     Each batch gives an estimate of what M and w still miss, and a noisy power step follows (Lin and Ye
     2016, Algorithm 1; Theorem 1 gives linear convergence for Gaussian features). Features that aren't
     Gaussian are standardised, corrected by their third and fourth moments and, if correlated, whitened;
@@ -90,7 +92,8 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
     eigenvalues_ : ndarray of shape (rank,)
         lambda_i.
     diagonal_ : ndarray of shape (n_features,) or None
-        After sweeps: squares of single columns beside the factors; part of ``matrix()``.
+        Coefficients of squares of single columns beside the factors, where the data ask for them; part of
+        ``matrix()``. None: the factors hold all squares.
     encoded_names_ : list of str
         For frames with categorical columns: the one-hot columns to which ``coef_`` and ``factors_`` refer.
     unidentified_ : ndarray of int

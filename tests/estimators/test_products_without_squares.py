@@ -1,0 +1,113 @@
+"""Laws of products of different columns, small tables, and searches that begin on a sample."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from altmin import FactorizationMachineRegressor, load, save
+from altmin.algorithms.quadratic.grow_cut import _worth_it
+from altmin.algorithms.quadratic.low_rank import UserModel, without_diagonal
+from altmin.datasets import make_quadratic
+from altmin.guarantees.machine_rows import difference, measure_rows
+
+
+def products(n, d, seed, *, mix=None, shift=0.0):
+    """A true factorization machine: w, and M of rank 2 without its diagonal."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d))
+    X = (X if mix is None else X @ mix) + shift
+    V, w = rng.standard_normal((d, 2)), rng.standard_normal(d)
+    M = 0.5 * V @ V.T
+    np.fill_diagonal(M, 0.0)
+    f = X @ w + np.einsum("ij,jk,ik->i", X, M, X)
+    return X, f + 0.05 * f.std() * rng.standard_normal(n), M
+
+
+@pytest.mark.parametrize("correlated", [False, True])
+def test_products_without_squares_are_found_and_told_alike_everywhere(tmp_path, correlated):
+    d = 10
+    mix = np.linalg.cholesky(0.5 * np.eye(d) + 0.5).T if correlated else None
+    X, y, M = products(3000, d, 31, mix=mix, shift=2.0)
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(X, y)
+    found = fitted.matrix()
+    assert np.linalg.norm(found - M) < 0.05 * np.linalg.norm(M)
+    assert fitted.diagonal_ is not None and fitted.factors_.shape == (2, d)
+    law = fitted.intercept_ + X @ fitted.coef_ + np.einsum("ij,jk,ik->i", X, found, X)
+    np.testing.assert_allclose(fitted.predict(X), law, rtol=1e-9)
+    assert fitted.interaction(3, 3) == pytest.approx(found[3, 3])
+    assert fitted.guarantee_.verdict == "recovered"
+    assert "coefficients of their own" in str(fitted.guarantee_)
+    save(fitted, tmp_path / "model.altmin")
+    np.testing.assert_array_equal(load(tmp_path / "model.altmin").predict(X), fitted.predict(X))
+
+
+def test_squares_stay_in_the_matrix_of_a_plain_law():
+    planted = make_quadratic(3000, 10, 2, mixed_signs=True, noise=0.1, random_state=5)
+    assert FactorizationMachineRegressor(2, random_state=0).fit(planted.X, planted.y).diagonal_ is None
+
+
+def test_a_stream_goes_on_with_the_squares_of_the_fit():
+    X, y, _ = products(6000, 8, 33)
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(X[:3000], y[:3000])
+    before = np.mean((fitted.predict(X[5000:]) - y[5000:]) ** 2)
+    fitted.partial_fit(X[3000:5000], y[3000:5000])
+    assert np.mean((fitted.predict(X[5000:]) - y[5000:]) ** 2) < 1.5 * before
+
+
+def test_the_diagonal_is_filled_in():
+    U = np.random.default_rng(2).standard_normal((30, 5))
+    M = U @ U.T  # without its diagonal the fifth eigenvalue is smaller than negative ones
+    values, vectors = without_diagonal(M - np.diag(np.diag(M)), 5)
+    np.testing.assert_allclose((vectors * values) @ vectors.T, M, atol=1e-3 * np.abs(M).max())
+
+
+def test_squares_must_be_worth_their_number():
+    def said(loss):
+        return _worth_it(SimpleNamespace(n=1000.0, before=(None, None, 1.0), loss=loss), 10)
+
+    assert (
+        not said(np.exp(-0.0069)) and not said(np.exp(-0.068)) and said(np.exp(-0.07))
+    )  # 10 log(1000) / 1000
+
+
+def test_reports_see_squares_that_are_off():
+    X, y, _ = products(1500, 6, 34)
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(X, y)
+    lens, model = fitted._state.lens, fitted._model
+    off = replace(model, diagonal=model.diagonal + 0.1 * np.linalg.norm(fitted.matrix()) * np.eye(6)[0])
+    assert measure_rows(lens, model, X, y, 1500.0).step < 1e-4
+    assert measure_rows(lens, off, X, y, 1500.0).step > 0.05
+
+
+def test_reports_compare_squares_too():
+    def model(own):
+        return UserModel(np.ones(3), 0.0, np.ones(3), np.eye(3)[:1], np.array([2.0]), own)
+
+    unit, own = np.ones(3), np.array([0.0, 3.0, 0.0])
+    # About the shared centre only the second square differs, by 3; w and M have norm sqrt(3 + 4).
+    assert difference(model(None), model(own), unit) == pytest.approx(3 / np.sqrt(4 + 3))
+    assert difference(model(own), model(own), unit) == 0
+    moved = UserModel(np.zeros(3), 0.0, np.array([1.0, 1.0 - 6.0, 1.0]) - [4, 0, 0], np.eye(3)[:1],
+                      np.array([2.0]), own)  # fmt: skip
+    assert difference(model(own), moved, unit) == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(100, 104))
+def test_few_rows_of_noise_are_not_explained(seed):
+    rng = np.random.default_rng(seed)
+    X, y, new = rng.standard_normal((25, 7)), rng.standard_normal(25), rng.standard_normal((300, 7))
+    values = FactorizationMachineRegressor(random_state=0).fit(X, y).predict(new)
+    assert np.mean((values - y.mean()) ** 2) < y.var()
+
+
+def test_many_rows_are_searched_by_a_sample_and_confirmed_by_all():
+    planted = make_quadratic(4000, 6, 1, noise=0.3, random_state=7)
+    fitted = FactorizationMachineRegressor(1, random_state=0).fit(planted.X, planted.y)
+    rows = [row["rows"] for row in fitted.history_]
+    assert rows[0] < 1000 and rows[-1] == 4000
+    r = planted.y - fitted.predict(planted.X)
+    u = planted.X @ fitted.factors_[0]
+    gradient = np.column_stack([np.ones(4000), planted.X, u[:, None] * planted.X]).T @ r
+    assert np.abs(gradient).max() < 1e-3 * np.linalg.norm(r)  # a minimum over all rows, not the sample's
