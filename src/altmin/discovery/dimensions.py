@@ -5,7 +5,9 @@ Rows and columns are both split. With the held-out block A, its rows B, its colu
 .. math:: X = \begin{pmatrix} A & B \\ C & D \end{pmatrix}, \qquad \hat A_k = B\, D_k^+\, C
 
 predicts A from what has not seen it, by the k leading dimensions of D (Owen and Perry 2009). Noise can't be
-predicted, so its dimensions make the prediction worse.
+predicted, so its dimensions make the prediction worse. That holds where all columns have the same noise:
+where some have less, dimensions of noise tell these from the others, and predict. So columns are taken in
+units of their noise, which is what all the other columns can't predict of one.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ _ROWS, _COLUMNS = 2000, 400  # a sample of this size shows how many there are
 _STANDARD_ERRORS = 2  # with one, noise added a dimension now and then
 _ROUNDING = 1e-13  # of the largest eigenvalue
 _EXACT = 1e-9  # of the squared size may be left over in data without noise
+_ROWS_FOR_A_COLUMN = 1.5  # with fewer, regressions on all other columns say nothing
+_LEAST_NOISE = 0.1  # of the median column's: copies of a column, and sums of others, have none
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,35 @@ def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimension
     spread = np.sqrt(n) * gaps.std(axis=0) / max(left[:, 0].sum(), 1e-300)
     good = (errors - errors[best] <= _STANDARD_ERRORS * spread) | (errors <= _EXACT)
     return Dimensions(errors, spread, int(np.flatnonzero(good)[0]))
+
+
+def noise_units(table: NDArray[Any]) -> NDArray[Any]:
+    """Of each column, the size of what a regression on all other columns leaves.
+
+    Parameters
+    ----------
+    table : ndarray of shape (n_rows, n_features)
+        Complete data.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        Units for :func:`count_dimensions`; all 1 where there is no noise, or too few rows to see it.
+    """
+    table = table[:: -(-len(table) // _ROWS)]
+    n, d = table.shape
+    if n < _ROWS_FOR_A_COLUMN * d:
+        return np.ones(d)
+    centred = table - table.mean(axis=0)
+    spread = centred.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    root = np.linalg.qr(centred / spread, mode="r")
+    inverse = np.linalg.pinv(root, rcond=1e-7)  # its rows' squares are the diagonal of the inverse covariance
+    noise = spread / np.sqrt(np.maximum(np.sum(inverse**2, axis=1) * (n - d), 1e-300))
+    typical = float(np.median(noise))
+    if typical <= 1e-7 * spread.max():
+        return np.ones(d)
+    return np.maximum(noise, _LEAST_NOISE * typical)
 
 
 def _left(table: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], most: int) -> NDArray[Any]:

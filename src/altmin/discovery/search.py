@@ -15,24 +15,26 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from altmin.discovery.ctrl_c import heard
-from altmin.discovery.dimensions import count_dimensions
+from altmin.discovery.dimensions import count_dimensions, noise_units
 from altmin.discovery.families import (
     FAMILIES,
+    MIXTURES,
     ORTHOGONAL,
     SPARSE,
     Family,
     Seen,
-    are_orthogonal,
+    centre_of,
+    few_leave,
+    may_be_orthogonal,
     principal_axes,
 )
 from altmin.discovery.held_out import relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
-from altmin.discovery.screen import can_be_sparse
+from altmin.discovery.sparsity import gaussian_twin
 from altmin.discovery.table import Sampled, sample_table
 from altmin.discovery.words import found_in_words, nothing_in_words
-from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.guarantees.contract import allowed
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.rows import quiet_fit
@@ -43,6 +45,8 @@ _WORSE, _MUCH = (
     2.0,
     0.1,
 )  # what leaves more than so many times what low rank leaves, and so much, is no answer
+_AS_CHANCE = 0.5  # what few atoms leave, over what they leave of Gaussian rows: no report outvotes that
+_AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
 _EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
 
 
@@ -57,8 +61,8 @@ def discover(
     It looks at the table, tries the families that can apply on some of the rows, compares them by how well
     they predict cells that were held out, fits what may be the answer to all rows with the full guarantee
     report, and holds it against a table without structure that has the same averages and correlations. A
-    family is claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low
-    rank' or 'noise'.
+    family is claimed only where the rows show it and those of that other table don't; otherwise the answer
+    is 'low rank' or 'noise'. Whether the factors themselves are right is said by the report.
 
     Parameters
     ----------
@@ -137,8 +141,7 @@ class _Search:
     def __init__(self, table: Sampled, seed: int, say: Callable[[Candidate, int], None]) -> None:
         self.table, self.seed, self.say = table, seed, say
         rows, look = table.rows, look_at(table.rows)
-        # counts of large columns are noisier: divided by the root of their mean, all columns are alike
-        unit = np.sqrt(np.maximum(rows.mean(axis=0), 1e-12)) if look.counts else 1.0
+        unit = noise_units(rows)
         self.seen = Seen(rows, look, count_dimensions(rows / unit, _MOST, seed), seed)
         self.beyond_mean = count_dimensions((rows - rows.mean(axis=0)) / unit, _MOST, seed)
         self.candidates: list[Candidate] = []
@@ -183,14 +186,17 @@ class _Search:
     def _consider(self, family: Family, proposal: Any, ahead: int) -> None:
         """Try on the rows of the search; where that leaves hope, on all rows with the full report."""
         candidate = self._tried(family, proposal)
-        if candidate.error > _WORSE * self.plain.error + _MUCH:
-            candidate = replace(candidate, note="It predicts held-out cells far worse than low rank does.")
-        if candidate.model is not None and not candidate.note and _leaves_hope(candidate.model.guarantee_):
-            if family is SPARSE and are_orthogonal(candidate.model.components_):
-                special = next(ORTHOGONAL.proposals(self.seen))
-                self._keep(self._confirmed(self._tried(ORTHOGONAL, special)), ahead)
-            if self.best is None:
-                candidate = self._confirmed(candidate)
+        model = candidate.model
+        if family is SPARSE and model is not None and may_be_orthogonal(model.components_):
+            special = self._tried(ORTHOGONAL, next(ORTHOGONAL.proposals(self.seen)))
+            times, more = _AS_EXACT
+            if special.few_leave <= times * candidate.few_leave + more:  # the simpler of two that are as good
+                family, candidate = ORTHOGONAL, special
+        if candidate.model is not None and not candidate.note:
+            report = candidate.model.guarantee_
+            hope = family_holds(report, family) and not candidate.few_leave > _AS_CHANCE
+            if hope or candidate.few_leave <= family.few_leave:
+                candidate = self._confirmed(family, candidate)
         self._keep(candidate, ahead)
 
     def _tried(self, family: Family, proposal: Any) -> Candidate:
@@ -202,61 +208,69 @@ class _Search:
             model = quiet_fit(proposal, self.seen.rows)
         except ValueError as refusal:
             return replace(blank, note=f"refused: {refusal}", seconds=time.process_time() - begin)
-        centre = getattr(model, "intercept_", None)
-        centre = np.zeros(self.seen.look.n_features) if centre is None else np.asarray(centre)
         held_out = self.table.held_out
         codes = family.codes(model, held_out)
         factors = np.asarray(model.components_, dtype=np.float64)
-        error, spread = relative_error(held_out, factors, centre, codes, self.seed)
+        error, spread = relative_error(held_out, factors, centre_of(model), codes, self.seed)
+        far = family is MIXTURES and error > _WORSE * self.plain.error + _MUCH
         return replace(
             blank,
             error=error,
             spread=spread,
             **_verdict(model.guarantee_),
+            few_leave=np.nan if family is MIXTURES else few_leave(model, self.seen),
             seconds=time.process_time() - begin,
+            note="It predicts held-out cells far worse than low rank does." if far else "",
             model=model,
         )
 
-    def _confirmed(self, candidate: Candidate) -> Candidate:
-        """The candidate as fitted to all rows, with the full report; the best one where that claims it."""
+    def _confirmed(self, family: Family, candidate: Candidate) -> Candidate:
+        """The candidate as fitted to all rows, with the full report; the best one where that shows it."""
         begin = time.process_time()
         try:
             model = _judged(quiet_fit(clone(candidate.model), self.table.X), self.table.X)
         except ValueError as refusal:
             return replace(candidate, note=f"refused: {refusal}")
-        note = ""
-        if model.guarantee_.verdict in CLAIMED and self._twin_is_claimed(candidate.model):
-            note = _EXPLAINED
-        seconds = candidate.seconds + time.process_time() - begin
-        found = replace(candidate, **_verdict(model.guarantee_), seconds=seconds, note=note, model=model)
+        holds = family_holds(model.guarantee_, family, "full")
+        twin = family is MIXTURES and holds and self._twin_holds(candidate.model)
+        found = replace(
+            candidate,
+            **_verdict(model.guarantee_),
+            seconds=candidate.seconds + time.process_time() - begin,
+            note=_EXPLAINED if twin else "",
+            claimed=(holds and not twin) or candidate.few_leave <= family.few_leave,
+            model=model,
+        )
         if found.claimed:
             self.best = found
         return found
 
-    def _twin_is_claimed(self, model: Any) -> bool:
-        """Whether Gaussian rows with the same mean and covariance would be claimed as well."""
-        rows = self.seen.rows
-        centre = rows.mean(axis=0)
-        root = np.linalg.qr(rows - centre, mode="r") / np.sqrt(len(rows))
-        draw = np.random.default_rng([self.seed, 2]).standard_normal((len(rows), len(root)))
-        twin = draw @ root + centre
-        if not isinstance(model, AND) and not can_be_sparse(twin, len(model.components_), self.seed):
-            return False  # such a table would not even be searched
+    def _twin_holds(self, model: Any) -> bool:
+        """Whether Gaussian rows with the same mean and covariance would be taken for mixtures as well."""
+        twin = gaussian_twin(self.seen.rows, self.seed)
         try:
             fitted = quiet_fit(clone(model), twin)
         except ValueError:
             return False
-        return _leaves_hope(fitted.guarantee_) and _judged(fitted, twin).guarantee_.verdict in CLAIMED
+        return family_holds(fitted.guarantee_, MIXTURES) and family_holds(
+            _judged(fitted, twin).guarantee_, MIXTURES, "full"
+        )
 
     def _keep(self, candidate: Candidate, ahead: int) -> None:
         self.candidates.append(candidate)
         self.say(candidate, 0 if self.best is not None else ahead)
 
 
-def _leaves_hope(report: GuaranteeReport) -> bool:
-    """Whether the full report may claim what the cheap one saw: none of its tests rules that out already."""
-    lost = [row for row in report.decisive if row.status == "violated" and allowed(row) not in CLAIMED]
-    return report.verdict in CLAIMED or not (lost or report.verdict == "contradicted")
+def family_holds(report: GuaranteeReport, family: Family, effort: str = "cheap") -> bool:
+    """Whether a report leaves no doubt that there are such factors, however exactly it knows them.
+
+    The cheap report can't say that, but it can rule it out: a test that failed stays failed.
+    """
+    if report.verdict in CLAIMED:
+        return True
+    deciding = [row for row in report.decisive if row.id not in family.exactness]
+    left = [allowed(row) for row in deciding if effort == "full" or row.status == "violated"]
+    return all(verdict in CLAIMED for verdict in left) and (effort == "cheap" or bool(family.exactness))
 
 
 def _judged(model: Any, X: Any) -> Any:
