@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
@@ -28,7 +29,7 @@ from altmin.discovery.families import (
     may_be_orthogonal,
     principal_axes,
 )
-from altmin.discovery.held_out import relative_error
+from altmin.discovery.held_out import one_each, relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
@@ -212,7 +213,6 @@ class _Search:
         codes = family.codes(model, held_out)
         factors = np.asarray(model.components_, dtype=np.float64)
         error, spread = relative_error(held_out, factors, centre_of(model), codes, self.seed)
-        far = family is MIXTURES and error > _WORSE * self.plain.error + _MUCH
         return replace(
             blank,
             error=error,
@@ -220,9 +220,17 @@ class _Search:
             **_verdict(model.guarantee_),
             few_leave=np.nan if family is MIXTURES else few_leave(model, self.seen),
             seconds=time.process_time() - begin,
-            note="It predicts held-out cells far worse than low rank does." if far else "",
+            note=self._against_mixtures(error, factors) if family is MIXTURES else "",
             model=model,
         )
+
+    def _against_mixtures(self, error: float, features: NDArray[Any]) -> str:
+        """Why these aren't mixtures, as far as held-out rows tell."""
+        if error > _WORSE * self.plain.error + _MUCH:
+            return "It predicts held-out cells far worse than low rank does."
+        if one_each(self.table.held_out, features):
+            return "Each row is one feature and noise: these are groups, and nothing is mixed."
+        return ""
 
     def _confirmed(self, family: Family, candidate: Candidate) -> Candidate:
         """The candidate as fitted to all rows, with the full report; the best one where that shows it."""
@@ -268,9 +276,10 @@ def family_holds(report: GuaranteeReport, family: Family, effort: str = "cheap")
     """
     if report.verdict in CLAIMED:
         return True
-    deciding = [row for row in report.decisive if row.id not in family.exactness]
+    near = family.exactness
+    deciding = [row for row in report.decisive if not (row.measured or np.inf) <= near.get(row.id, -np.inf)]
     left = [allowed(row) for row in deciding if effort == "full" or row.status == "violated"]
-    return all(verdict in CLAIMED for verdict in left) and (effort == "cheap" or bool(family.exactness))
+    return all(verdict in CLAIMED for verdict in left) and (effort == "cheap" or bool(near))
 
 
 def _judged(model: Any, X: Any) -> Any:
