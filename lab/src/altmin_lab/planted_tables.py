@@ -161,6 +161,14 @@ def _offset(rng: Rng) -> Planted:
     return replace(made, X=made.X + 3 * made.X.std() * rng.standard_normal(made.X.shape[1]))
 
 
+def _documents(rng: Rng) -> Planted:
+    """Counts of rows that differ in length by a factor of twenty."""
+    k, d, n = int(rng.integers(3, 7)), int(rng.integers(40, 90)), int(rng.integers(600, 2500))
+    A = rng.dirichlet(np.full(d, 0.1), size=k)
+    W = rng.dirichlet(np.full(k, 0.15), size=n) * np.exp(rng.uniform(np.log(60), np.log(1200), (n, 1)))
+    return Planted(MIXTURES, k, rng.poisson(W @ A).astype(float), factors=A)
+
+
 TUNING: dict[str, Callable[[Rng], Planted]] = {
     "mixtures, no noise": _mixture,
     "mixtures, noise": lambda rng: _mixture(rng, 3e-3),
@@ -191,6 +199,7 @@ TUNING: dict[str, Callable[[Rng], Planted]] = {
     "more atoms than columns, less noise": lambda rng: _overcomplete(rng, 0.01),
     "quadratic law, uniform columns": lambda rng: _law(rng, 4, features="uniform"),
     "quadratic law, correlated columns": lambda rng: _law(rng, 6, correlation=0.5, intercept=2.0),
+    "counts of documents of any length": _documents,
 }
 
 
@@ -239,12 +248,15 @@ def _neg_with_noise(rng: Rng) -> Planted:
     return Planted(MIXTURES, k, _noisy(made.X, 3e-3, rng), factors=made.components)
 
 
-def _documents(rng: Rng) -> Planted:
-    """Counts of rows that differ in length by a factor of twenty."""
-    k, d, n = int(rng.integers(3, 7)), int(rng.integers(40, 90)), int(rng.integers(600, 2500))
-    A = rng.dirichlet(np.full(d, 0.1), size=k)
-    W = rng.dirichlet(np.full(k, 0.15), size=n) * np.exp(rng.uniform(np.log(60), np.log(1200), (n, 1)))
-    return Planted(MIXTURES, k, rng.poisson(W @ A).astype(float), factors=A)
+def _large_counts(rng: Rng) -> Planted:
+    """Counts in many columns, with rates that vary a little beyond what the mixtures say."""
+    k, d, n = int(rng.integers(3, 8)), int(rng.integers(90, 150)), int(rng.integers(600, 1500))
+    A = rng.dirichlet(np.full(d, 0.3), size=k)
+    W = rng.gamma(0.3, 1.0, (n, k)) * rng.uniform(300, 3000)
+    mean = W @ A
+    return Planted(
+        MIXTURES, k, rng.poisson(mean * rng.gamma(400, 1 / 400, mean.shape)).astype(float), factors=A
+    )
 
 
 def _dark_scene(rng: Rng) -> Planted:
@@ -316,7 +328,7 @@ JUDGED: dict[str, Callable[[Rng], Planted]] = {
     "mixtures, 12 to 20 features": _many,
     "mixtures, 10,000 to 20,000 rows": _long,
     "mixtures, negative entries and noise": _neg_with_noise,
-    "counts of documents of any length": _documents,
+    "counts in many columns": _large_counts,
     "spectra of a dark scene": _dark_scene,
     "sparse, weights away from 0": lambda rng: _atoms(
         rng, _away_from_zero, int(rng.integers(6, 19)), noise=0.02

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,19 +52,15 @@ class Family:
         ``proposals(seen)``: estimators to try, best guess first; none where the table rules it out.
     codes : callable
         ``codes(model, rows)``: how weights are inferred from visible cells.
-    exactness : dict
-        Tests of its report that say how exactly the factors are known, and not whether there are any: the
-        family is seen where these alone fail, by at most so much.
     few_leave : float
-        Of sparse combinations: what a few atoms may leave of the rows, over what they leave of Gaussian ones.
+        What a few factors may leave of the rows, over what they leave of Gaussian ones.
     """
 
     name: str
     sentence: str
     proposals: Callable[[Seen], Iterator[Any]]
     codes: Callable[[Any, NDArray[Any]], Codes]
-    exactness: dict[str, float] = field(default_factory=dict)
-    few_leave: float = 0.0
+    few_leave: float
 
 
 def _mixtures(seen: Seen) -> Iterator[Any]:
@@ -140,7 +136,7 @@ def _as_used(model: Any, rows: NDArray[Any]) -> Codes:
     return sparse_weights(int(np.ceil(np.mean(np.sum(codes != 0, axis=1)))))
 
 
-# planted atoms leave .15 at most, fewer than there are leave .2, heavy tails and skewed columns .35 and more
+# planted factors leave .15 at most, fewer than there are .2, heavy tails and skewed columns more than .35
 FEW_LEAVE = 0.16
 MORE_LEAVE = 0.25  # a search among more atoms than columns finds worse ones
 MIXTURES = Family(
@@ -148,7 +144,7 @@ MIXTURES = Family(
     "each row is a mixture of {k} features, with weights that are never negative",
     _mixtures,
     lambda model, rows: non_negative_weights,
-    exactness={"halves": 0.05, "negative": 0.1},  # sine of refits; error that a negative share suggests
+    few_leave=FEW_LEAVE,
 )
 OVERCOMPLETE = Family(
     "sparse combinations, more atoms than columns",

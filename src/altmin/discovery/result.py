@@ -39,8 +39,7 @@ class Candidate:
     model : estimator or None
         As fitted to the rows of the search.
     few_leave : float
-        Of sparse combinations: what a few atoms leave of the rows, over what they leave of rows without
-        structure.
+        What a few factors leave of the rows, over what they leave of rows without structure.
     claimed : bool
         Whether the rows show that there are such factors.
     """

@@ -33,7 +33,6 @@ from altmin.discovery.held_out import one_each, relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
-from altmin.discovery.sparsity import gaussian_twin
 from altmin.discovery.table import Sampled, sample_table
 from altmin.discovery.words import found_in_words, nothing_in_words
 from altmin.guarantees.contract import allowed
@@ -42,13 +41,11 @@ from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _MOST = 40  # dimensions that are looked for
-_WORSE, _MUCH = (
-    2.0,
-    0.1,
-)  # what leaves more than so many times what low rank leaves, and so much, is no answer
-_AS_CHANCE = 0.5  # what few atoms leave, over what they leave of Gaussian rows: no report outvotes that
+# mixtures that leave more than so many times what low rank leaves of held-out cells, and so much, are none
+_WORSE, _MUCH = 1.5, 0.05
+_AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
 _AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
-_EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
+_EXPLAINED = "Rows without structure, with the same averages and correlations, need as many factors each."
 
 
 def discover(
@@ -194,10 +191,11 @@ class _Search:
             if special.few_leave <= times * candidate.few_leave + more:  # the simpler of two that are as good
                 family, candidate = ORTHOGONAL, special
         if candidate.model is not None and not candidate.note:
-            report = candidate.model.guarantee_
-            hope = family_holds(report, family) and not candidate.few_leave > _AS_CHANCE
+            hope = _leaves_hope(candidate.model.guarantee_) and candidate.few_leave <= _AS_CHANCE
             if hope or candidate.few_leave <= family.few_leave:
                 candidate = self._confirmed(family, candidate)
+            elif candidate.few_leave > _AS_CHANCE:
+                candidate = replace(candidate, note=_EXPLAINED)
         self._keep(candidate, ahead)
 
     def _tried(self, family: Family, proposal: Any) -> Candidate:
@@ -218,7 +216,7 @@ class _Search:
             error=error,
             spread=spread,
             **_verdict(model.guarantee_),
-            few_leave=np.nan if family is MIXTURES else few_leave(model, self.seen),
+            few_leave=few_leave(model, self.seen),
             seconds=time.process_time() - begin,
             note=self._against_mixtures(error, factors) if family is MIXTURES else "",
             model=model,
@@ -233,53 +231,32 @@ class _Search:
         return ""
 
     def _confirmed(self, family: Family, candidate: Candidate) -> Candidate:
-        """The candidate as fitted to all rows, with the full report; the best one where that shows it."""
+        """The candidate as fitted to all rows, with the full report; the best one where the rows show it."""
         begin = time.process_time()
         try:
             model = _judged(quiet_fit(clone(candidate.model), self.table.X), self.table.X)
         except ValueError as refusal:
             return replace(candidate, note=f"refused: {refusal}")
-        holds = family_holds(model.guarantee_, family, "full")
-        twin = family is MIXTURES and holds and self._twin_holds(candidate.model)
         found = replace(
             candidate,
             **_verdict(model.guarantee_),
             seconds=candidate.seconds + time.process_time() - begin,
-            note=_EXPLAINED if twin else "",
-            claimed=(holds and not twin) or candidate.few_leave <= family.few_leave,
+            claimed=candidate.few_leave <= family.few_leave or model.guarantee_.verdict in CLAIMED,
             model=model,
         )
         if found.claimed:
             self.best = found
         return found
 
-    def _twin_holds(self, model: Any) -> bool:
-        """Whether Gaussian rows with the same mean and covariance would be taken for mixtures as well."""
-        twin = gaussian_twin(self.seen.rows, self.seed)
-        try:
-            fitted = quiet_fit(clone(model), twin)
-        except ValueError:
-            return False
-        return family_holds(fitted.guarantee_, MIXTURES) and family_holds(
-            _judged(fitted, twin).guarantee_, MIXTURES, "full"
-        )
-
     def _keep(self, candidate: Candidate, ahead: int) -> None:
         self.candidates.append(candidate)
         self.say(candidate, 0 if self.best is not None else ahead)
 
 
-def family_holds(report: GuaranteeReport, family: Family, effort: str = "cheap") -> bool:
-    """Whether a report leaves no doubt that there are such factors, however exactly it knows them.
-
-    The cheap report can't say that, but it can rule it out: a test that failed stays failed.
-    """
-    if report.verdict in CLAIMED:
-        return True
-    near = family.exactness
-    deciding = [row for row in report.decisive if not (row.measured or np.inf) <= near.get(row.id, -np.inf)]
-    left = [allowed(row) for row in deciding if effort == "full" or row.status == "violated"]
-    return all(verdict in CLAIMED for verdict in left) and (effort == "cheap" or bool(near))
+def _leaves_hope(report: GuaranteeReport) -> bool:
+    """Whether the full report may claim what the cheap one saw: none of its tests rules that out already."""
+    lost = [row for row in report.decisive if row.status == "violated" and allowed(row) not in CLAIMED]
+    return report.verdict in CLAIMED or not (lost or report.verdict == "contradicted")
 
 
 def _judged(model: Any, X: Any) -> Any:

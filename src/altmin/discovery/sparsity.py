@@ -23,8 +23,8 @@ def left_over(
 ) -> NDArray[Any]:
     """What 1, 2, ... atoms a row leave of the rows, over what they leave of Gaussian rows.
 
-    A row counts by its size up to the mean one: otherwise a few huge rows, which some atoms fit by
-    themselves, would be all that counts.
+    Large rows are shrunk to a common size, which leaves their atoms as they are: otherwise a few huge rows,
+    which some atoms fit by themselves, would be all that counts.
 
     Parameters
     ----------
@@ -47,35 +47,35 @@ def left_over(
     rows = rows[:: -(-len(rows) // _ROWS)]
     most = min(most, -(-min(atoms.shape) // 2))
     unit = atoms / np.maximum(np.linalg.norm(atoms, axis=1, keepdims=True), 1e-300)
-    pair = [part - centre for part in (rows, gaussian_twin(rows, seed))]
+    rows = _shrunk(rows - centre)
+    pair = rows, _shrunk(gaussian_twin(rows, seed))
     own, chance = (_by_pursuit(part, unit, most) for part in pair)
     found = own / np.maximum(chance, 1e-12)
     if len(atoms) > atoms.shape[1]:
         return np.asarray(found)
     decoder = np.linalg.pinv(unit)
-    spread = np.maximum(np.sqrt(np.mean((pair[0] @ decoder) ** 2, axis=0)), 1e-300)
+    spread = np.maximum(np.sqrt(np.mean((rows @ decoder) ** 2, axis=0)), 1e-300)
     own, chance = (_by_size(part @ decoder / spread, most) for part in pair)
     return np.minimum(found, own / np.maximum(chance, 1e-12))
 
 
+def _shrunk(rows: NDArray[Any]) -> NDArray[Any]:
+    """Rows with the size that a quarter of them exceeds, at most; most may hold no atom, and be noise."""
+    sizes = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows * np.minimum(1.0, np.quantile(sizes, 0.75) / np.maximum(sizes, 1e-300)))
+
+
 def _by_pursuit(rows: NDArray[Any], atoms: NDArray[Any], most: int) -> NDArray[Any]:
-    """What a pursuit leaves: it sees through noise, but errs where atoms are alike."""
+    """Share that a pursuit leaves: it sees through noise, but errs where atoms are alike."""
     rests = (rows - omp(rows, atoms, number, selection="ormp") @ atoms for number in range(1, most + 1))
-    return _weighed(np.sum(rows**2, axis=1), [np.sum(rest**2, axis=1) for rest in rests])
+    return np.array([np.sum(rest**2) for rest in rests]) / max(float(np.sum(rows**2)), 1e-300)
 
 
 def _by_size(codes: NDArray[Any], most: int) -> NDArray[Any]:
-    """What the largest codes leave: these are exact also where atoms are alike, but noise is larger there."""
+    """Share that the largest codes leave: exact also where atoms are alike, but noise is larger there."""
     squares = np.sort(codes**2, axis=1)
-    whole = squares.sum(axis=1)
-    return _weighed(
-        whole, [squares[:, : codes.shape[1] - number].sum(axis=1) for number in range(1, most + 1)]
-    )
-
-
-def _weighed(whole: NDArray[Any], left: list[NDArray[Any]]) -> NDArray[Any]:
-    weights = 1 / np.maximum(whole, max(float(np.mean(np.sqrt(whole))) ** 2, 1e-300))
-    return np.array([weights @ part for part in left]) / max(float(weights @ whole), 1e-300)
+    left = [squares[:, : codes.shape[1] - number].sum() for number in range(1, most + 1)]
+    return np.array(left) / max(float(squares.sum()), 1e-300)
 
 
 def gaussian_twin(rows: NDArray[Any], seed: int) -> NDArray[Any]:
