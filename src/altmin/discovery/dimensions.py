@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 _FOLDS, _NARROW = 4, 64  # parts of the columns (16 of a narrow table); rows are halved
 _ROWS, _COLUMNS = 2000, 400  # a sample of this size shows how many there are
 _STANDARD_ERRORS = 2  # with one, noise added a dimension now and then
+_LITTLE = 0.07  # of the error: units of noise are estimates, and what they leave unequal predicts a little
 _ROUNDING = 1e-13  # of the largest eigenvalue
 _EXACT = 1e-9  # of the squared size may be left over in data without noise
 _ROWS_FOR_A_COLUMN = 1.5  # with fewer, regressions on all other columns say nothing
@@ -38,7 +39,7 @@ class Dimensions:
     spread : ndarray of shape (most + 1,)
         Standard error of its difference to the best one.
     chosen : int
-        The fewest dimensions that are as good as the best number within two standard errors.
+        The fewest dimensions that are as good as the best number within two standard errors, or 7 %.
     """
 
     errors: NDArray[Any]
@@ -90,7 +91,8 @@ def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimension
     best = int(np.argmin(errors))
     gaps = left - left[:, [best]]
     spread = np.sqrt(n) * gaps.std(axis=0) / max(left[:, 0].sum(), 1e-300)
-    good = (errors - errors[best] <= _STANDARD_ERRORS * spread) | (errors <= _EXACT)
+    allowed = np.maximum(_STANDARD_ERRORS * spread, _LITTLE * errors[best])
+    good = (errors - errors[best] <= allowed) | (errors <= _EXACT)
     return Dimensions(errors, spread, int(np.flatnonzero(good)[0]))
 
 
