@@ -139,6 +139,21 @@ def _groups(rng: Rng) -> NDArray[Any]:
     return centres[rng.integers(0, len(centres), n)] + near * rng.standard_normal((n, d)) + shift
 
 
+def _walk_in_time(rng: Rng) -> NDArray[Any]:
+    """Each column walks from row to row."""
+    n, d = _size(rng)
+    return np.asarray(np.cumsum(rng.standard_normal((n, d)) @ rng.standard_normal((d, d)), axis=0))
+
+
+def _shuffled_parts(rng: Rng) -> NDArray[Any]:
+    """Some rows and columns of real tables, each column in an order of its own."""
+    table = (load_breast_cancer, load_wine, load_diabetes, load_digits)[int(rng.integers(4))]().data
+    table = table[rng.permutation(len(table))[: max(150, len(table) // 2)]]
+    table = table[:, table.std(axis=0) > 0]
+    table = table[:, rng.permutation(table.shape[1])[: int(rng.integers(8, 20))]]
+    return np.column_stack([rng.permutation(column) for column in table.T])
+
+
 TUNING: dict[str, Callable[[Rng], NDArray[Any]]] = {
     "white noise": lambda rng: rng.standard_normal(_size(rng)),
     "correlated Gaussian": _correlated,
@@ -160,6 +175,8 @@ TUNING: dict[str, Callable[[Rng], NDArray[Any]]] = {
     "rounded": _rounded,
     "lognormal": _lognormal,
     "shuffled columns of other real tables": _shuffled_others,
+    "walk from row to row": _walk_in_time,
+    "shuffled columns of parts of real tables": _shuffled_parts,
 }
 
 
@@ -202,12 +219,6 @@ def _torus(rng: Rng) -> NDArray[Any]:
     return np.asarray(points @ rng.standard_normal((3, 7)) + 5)
 
 
-def _walk_in_time(rng: Rng) -> NDArray[Any]:
-    """Each column walks from row to row."""
-    n, d = _size(rng)
-    return np.asarray(np.cumsum(rng.standard_normal((n, d)) @ rng.standard_normal((d, d)), axis=0))
-
-
 def _positive_walk(rng: Rng) -> NDArray[Any]:
     n, d = _size(rng)
     return np.asarray(np.exp(0.1 * np.cumsum(rng.standard_normal((n, d)), axis=1)))
@@ -232,13 +243,20 @@ def _outliers(rng: Rng) -> NDArray[Any]:
     return table
 
 
-def _shuffled_parts(rng: Rng) -> NDArray[Any]:
-    """Some rows and columns of real tables, each column in an order of its own."""
-    table = (load_breast_cancer, load_wine, load_diabetes, load_digits)[int(rng.integers(4))]().data
-    table = table[rng.permutation(len(table))[: max(150, len(table) // 2)]]
-    table = table[:, table.std(axis=0) > 0]
-    table = table[:, rng.permutation(table.shape[1])[: int(rng.integers(8, 20))]]
-    return np.column_stack([rng.permutation(column) for column in table.T])
+def _slow_series(rng: Rng) -> NDArray[Any]:
+    """Each column is a series with a memory of fifty rows."""
+    n, d = _size(rng)
+    shocks = rng.standard_normal((n, d)) @ rng.standard_normal((d, d))
+    for t in range(1, n):
+        shocks[t] += 0.98 * shocks[t - 1]
+    return np.asarray(shocks)
+
+
+def _shuffled_planted(rng: Rng) -> NDArray[Any]:
+    """Sums of few atoms, of which only the columns, each by itself, are left."""
+    n, d = _size(rng)
+    codes = rng.standard_normal((n, d)) * (rng.random((n, d)) < 0.15)
+    return np.column_stack([rng.permutation(column) for column in (codes @ rng.standard_normal((d, d))).T])
 
 
 JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
@@ -247,12 +265,12 @@ JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
     "groups of unequal width": _unequal_groups,
     "helix": _helix,
     "torus": _torus,
-    "walk from row to row": _walk_in_time,
+    "slow series side by side": _slow_series,
     "positive walk": _positive_walk,
     "turned cube": _uniform_cube,
     "independent counts": _independent_counts,
     "low rank with outliers": _outliers,
-    "shuffled columns of parts of real tables": _shuffled_parts,
+    "shuffled columns of planted tables": _shuffled_planted,
 }
 
 

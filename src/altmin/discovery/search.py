@@ -24,6 +24,7 @@ from altmin.discovery.families import (
     SPARSE,
     Family,
     Seen,
+    are_columns,
     centre_of,
     few_leave,
     may_be_orthogonal,
@@ -41,7 +42,7 @@ from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _MOST = 40  # dimensions that are looked for
-# mixtures that leave more than so many times what low rank leaves of held-out cells, and so much, are none
+# what leaves more than so many times what low rank leaves of held-out cells, and so much, is no answer
 _WORSE, _MUCH = 1.5, 0.05
 _AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
 _AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
@@ -218,15 +219,18 @@ class _Search:
             **_verdict(model.guarantee_),
             few_leave=few_leave(model, self.seen),
             seconds=time.process_time() - begin,
-            note=self._against_mixtures(error, factors) if family is MIXTURES else "",
+            note=self._against(family, error, factors),
             model=model,
         )
 
-    def _against_mixtures(self, error: float, features: NDArray[Any]) -> str:
-        """Why these aren't mixtures, as far as held-out rows tell."""
-        if error > _WORSE * self.plain.error + _MUCH:
+    def _against(self, family: Family, error: float, factors: NDArray[Any]) -> str:
+        """What speaks against it before any report, if anything."""
+        if are_columns(factors):
+            return "Most factors are single columns: nothing combines these."
+        # of few columns, those that are left when some are hidden can't tell as many atoms apart
+        if family not in (SPARSE, ORTHOGONAL) and error > _WORSE * self.plain.error + _MUCH:
             return "It predicts held-out cells far worse than low rank does."
-        if one_each(self.table.held_out, features):
+        if family is MIXTURES and one_each(self.table.held_out, factors):
             return "Each row is one feature and noise: these are groups, and nothing is mixed."
         return ""
 
