@@ -12,7 +12,7 @@ import altmin
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
 from altmin.discovery import search
 from altmin.discovery.dimensions import count_dimensions, noise_units
-from altmin.discovery.families import OVERCOMPLETE, Seen
+from altmin.discovery.families import OVERCOMPLETE, Seen, are_columns
 from altmin.discovery.held_out import (
     gaussian_weights,
     non_negative_weights,
@@ -239,6 +239,25 @@ def test_orthogonal_atoms_are_told_from_others_by_what_they_leave():
     assert (found.kind, found.n_components) == ("sparse combinations, orthogonal atoms", 8)
 
 
+def test_columns_with_zeros_of_their_own_are_no_combinations():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((700, 8)) * (rng.random((700, 8)) < 0.15)
+    assert are_columns(np.eye(8))
+    assert not are_columns(np.vstack([np.eye(8)[:3], rng.standard_normal((5, 8))]))
+    found = find(rows)
+    assert found.best is None
+    assert any("single columns" in row.note for row in found.candidates)
+
+
+def test_one_atom_a_row_is_no_combination():
+    """Rows that drift along a path are near one of many directions each."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((14, 10))
+    rows = directions[rng.integers(0, 14, 900)] * rng.uniform(0.5, 2, (900, 1))
+    rows = rows + 0.02 * rng.standard_normal(rows.shape)
+    assert not list(OVERCOMPLETE.proposals(Seen(rows, look_at(rows), count_dimensions(rows, 40), 0)))
+
+
 def test_groups_are_no_mixtures():
     rng = np.random.default_rng(0)
     centres = rng.random((4, 12))
@@ -264,7 +283,8 @@ def test_noise_that_differs_by_column_adds_no_dimensions():
     assert count_dimensions(table, 15).chosen > 4  # what is mended
     copied = np.column_stack([table, table[:, 0], np.full(800, 3.0)])
     assert noise_units(copied).min() >= 0.1 * np.median(noise_units(copied))
-    assert np.all(noise_units(rng.random((400, 3)) @ rng.random((3, 9))) == 1)  # no noise
+    exact = rng.random((400, 3)) @ rng.random((3, 9))
+    assert count_dimensions(exact / noise_units(exact), 8).chosen == 3
     assert np.all(noise_units(table[:20]) == 1)  # too few rows to see it
 
 

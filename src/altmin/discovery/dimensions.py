@@ -107,7 +107,8 @@ def noise_units(table: NDArray[Any]) -> NDArray[Any]:
     Returns
     -------
     ndarray of shape (n_features,)
-        Units for :func:`count_dimensions`; all 1 where there is no noise, or too few rows to see it.
+        Units for :func:`count_dimensions`; all 1 where there are too few rows to see noise. Without noise any
+        units serve.
     """
     table = table[:: -(-len(table) // _ROWS)]
     n, d = table.shape
@@ -119,10 +120,7 @@ def noise_units(table: NDArray[Any]) -> NDArray[Any]:
     root = np.linalg.qr(centred / spread, mode="r")
     inverse = np.linalg.pinv(root, rcond=1e-7)  # its rows' squares are the diagonal of the inverse covariance
     noise = spread / np.sqrt(np.maximum(np.sum(inverse**2, axis=1) * (n - d), 1e-300))
-    typical = float(np.median(noise))
-    if typical <= 1e-7 * spread.max():
-        return np.ones(d)
-    return np.maximum(noise, _LEAST_NOISE * typical)
+    return np.maximum(noise, _LEAST_NOISE * np.median(noise))
 
 
 def _left(table: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any], most: int) -> NDArray[Any]:
