@@ -11,12 +11,19 @@ import pytest
 import altmin
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
 from altmin.discovery import search
-from altmin.discovery.dimensions import count_dimensions
-from altmin.discovery.families import OVERCOMPLETE, Seen
-from altmin.discovery.held_out import gaussian_weights, non_negative_weights, relative_error, sparse_weights
+from altmin.discovery.dimensions import count_dimensions, noise_units
+from altmin.discovery.families import OVERCOMPLETE, Seen, are_columns
+from altmin.discovery.held_out import (
+    gaussian_weights,
+    non_negative_weights,
+    one_each,
+    relative_error,
+    sparse_weights,
+)
 from altmin.discovery.look import look_at
 from altmin.discovery.page import write_page
 from altmin.discovery.screen import can_be_sparse
+from altmin.discovery.sparsity import gaussian_twin, left_over
 from altmin.guarantees.report import GuaranteeReport, check
 
 RNG = np.random.default_rng(0)
@@ -166,8 +173,123 @@ def test_hope_ends_where_a_deciding_test_rules_the_claim_out(verdict, otherwise,
     assert search._leaves_hope(GuaranteeReport(verdict, tuple(rows))) is hope
 
 
-def test_a_claim_that_a_table_without_structure_gets_too_is_none(monkeypatch):
-    monkeypatch.setattr(search._Search, "_twin_is_claimed", lambda self, model: True)
+def test_few_atoms_leave_less_of_sparse_rows_than_of_gaussian_ones():
+    problem = make_sparse_dictionary(600, 8, density=0.15, random_state=0)
+    nothing = np.zeros(8)
+    assert left_over(problem.X, problem.components, nothing).min() < 0.05
+    turned = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
+    assert left_over(problem.X, problem.components @ turned, nothing).min() > 0.5
+    gaussian = gaussian_twin(problem.X, 1)
+    assert left_over(gaussian, problem.components, nothing).min() > 0.8
+    tails = gaussian / np.sqrt(np.random.default_rng(1).chisquare(1.5, (600, 1)))
+    tails[:3] = 1e3 * problem.components[:3]  # a few huge rows that are atoms
+    assert left_over(tails, problem.components, nothing).min() > 0.8
+    shifted = left_over(problem.X + 5.0, problem.components, nothing + 5.0)
+    np.testing.assert_allclose(shifted, left_over(problem.X, problem.components, nothing), rtol=1e-6)
+
+
+def test_atoms_that_are_alike_hide_sparse_rows_from_a_pursuit_but_not_from_their_codes():
+    rng = np.random.default_rng(0)
+    atoms = rng.standard_normal((5, 5)) * 0.25 + rng.standard_normal(5)
+    rows = (rng.choice([-1.0, 1.0], (600, 5)) * (rng.random((600, 5)) < 0.2)) @ atoms
+    assert left_over(rows, atoms, np.zeros(5)).min() < 0.05
+
+
+def test_a_twin_has_the_same_mean_and_covariance():
+    rows = np.random.default_rng(0).exponential(size=(4000, 3)) @ np.array(
+        [[1.0, 2, 0], [0, 1, 1], [3, 0, 1]]
+    )
+    twin = gaussian_twin(rows, 0)
+    np.testing.assert_allclose(twin.mean(axis=0), rows.mean(axis=0), rtol=0.05)
+    np.testing.assert_allclose(np.cov(twin.T), np.cov(rows.T), rtol=0.1, atol=0.1)
+
+
+@pytest.mark.parametrize(("table", "kind"), [(SPARSE, "sparse combinations"), (MIXTURE, "mixtures")])
+def test_a_family_is_found_also_where_the_report_confirms_no_factor(table, kind, monkeypatch):
+    """The rows show the family; the report, which says how exact the factors are, is quoted."""
+
+    def doubt(model, X):
+        model.guarantee_ = GuaranteeReport("unknown", ())
+        return model
+
+    monkeypatch.setattr(search, "_judged", doubt)
+    found = find(table)
+    assert found.kind == kind
+    assert found.guarantee.verdict == "unknown"
+    assert "can't be seen" in found.why[1]
+
+
+@pytest.mark.parametrize(
+    ("few_leave", "report", "found"), [(0.3, True, True), (0.3, False, False), (0.6, True, False)]
+)
+def test_a_report_decides_where_the_rows_alone_do_not(few_leave, report, found, monkeypatch):
+    def said(model, X):
+        model.guarantee_ = GuaranteeReport("plausible" if report else "unknown", ())
+        return model
+
+    monkeypatch.setattr(search, "_judged", said)
+    monkeypatch.setattr(search, "few_leave", lambda model, seen: few_leave)
+    assert (find(MIXTURE).best is not None) is found
+
+
+def test_orthogonal_atoms_are_told_from_others_by_what_they_leave():
+    rng = np.random.default_rng(0)
+    rows = make_sparse_dictionary(900, 8, density=0.15, orthogonal=True, random_state=0).X
+    found = find(rows + 0.03 * rows.std() * rng.standard_normal(rows.shape))
+    assert (found.kind, found.n_components) == ("sparse combinations, orthogonal atoms", 8)
+
+
+def test_columns_with_zeros_of_their_own_are_no_combinations():
+    rng = np.random.default_rng(0)
+    rows = rng.standard_normal((700, 8)) * (rng.random((700, 8)) < 0.15)
+    assert are_columns(np.eye(8))
+    assert not are_columns(np.vstack([np.eye(8)[:3], rng.standard_normal((5, 8))]))
+    found = find(rows)
+    assert found.best is None
+    assert any("single columns" in row.note for row in found.candidates)
+
+
+def test_one_atom_a_row_is_no_combination():
+    """Rows that drift along a path are near one of many directions each."""
+    rng = np.random.default_rng(0)
+    directions = rng.standard_normal((14, 10))
+    rows = directions[rng.integers(0, 14, 900)] * rng.uniform(0.5, 2, (900, 1))
+    rows = rows + 0.02 * rng.standard_normal(rows.shape)
+    assert not list(OVERCOMPLETE.proposals(Seen(rows, look_at(rows), count_dimensions(rows, 40), 0)))
+
+
+def test_groups_are_no_mixtures():
+    rng = np.random.default_rng(0)
+    centres = rng.random((4, 12))
+    rows = centres[rng.integers(0, 4, 500)] + 0.05 * rng.standard_normal((500, 12))
+    assert one_each(rows, centres)
+    assert not one_each(
+        rng.dirichlet(np.full(4, 0.3), 500) @ centres + 0.05 * rng.standard_normal((500, 12)), centres
+    )
+    found = find(rows)
+    assert found.best is None
+    assert any("groups" in row.note for row in found.candidates)
+
+
+def test_noise_that_differs_by_column_adds_no_dimensions():
+    rng = np.random.default_rng(0)
+    level = np.where(np.arange(20) < 8, 0.02, 0.4)
+    table = rng.random((800, 4)) @ rng.random((4, 20)) + level * rng.standard_normal((800, 20))
+    table -= table.mean(axis=0)
+    unit = noise_units(table)
+    np.testing.assert_allclose(unit[8:], 0.4, rtol=0.1)
+    assert unit[:8].max() < 0.1
+    assert count_dimensions(table / unit, 15).chosen == 4
+    assert count_dimensions(table, 15).chosen > 4  # what is mended
+    copied = np.column_stack([table, table[:, 0], np.full(800, 3.0)])
+    assert noise_units(copied).min() >= 0.1 * np.median(noise_units(copied))
+    exact = rng.random((400, 3)) @ rng.random((3, 9))
+    assert count_dimensions(exact / noise_units(exact), 8).chosen == 3
+    assert np.all(noise_units(table[:20]) == 1)  # too few rows to see it
+
+
+def test_a_claim_that_a_table_without_structure_would_get_too_is_none(monkeypatch):
+    monkeypatch.setattr(search, "few_leave", lambda model, seen: 0.9)
     found = find(MIXTURE)
     assert found.best is None
     assert any("without structure" in row.note for row in found.candidates)

@@ -104,21 +104,6 @@ def _law(rng: Rng, most: int = 3, **options: Any) -> Planted:
     return Planted(LAW, k, made.X, made.y)
 
 
-TUNING: dict[str, Callable[[Rng], Planted]] = {
-    "mixtures, no noise": _mixture,
-    "mixtures, noise": lambda rng: _mixture(rng, 3e-3),
-    "mixtures of signed features": _signed_mixture,
-    "mixtures, spread weights": lambda rng: _mixture(rng, 0.0, 0.6),
-    "counts": _counts,
-    "sparse, general atoms": _sparse,
-    "sparse, 30 dB": lambda rng: _sparse(rng, noise=0.03),
-    "sparse, orthogonal atoms": lambda rng: _sparse(rng, orthogonal=True),
-    "more atoms than columns": _overcomplete,
-    "quadratic law": _law,
-    "mixtures, more noise": lambda rng: _mixture(rng, 0.01, 0.2),  # judged first, missed, and moved here
-}
-
-
 def _zeros_in_features(rng: Rng) -> Planted:
     """Each feature is 0 in half of the columns."""
     n, d, k = _sizes(rng)
@@ -176,7 +161,27 @@ def _offset(rng: Rng) -> Planted:
     return replace(made, X=made.X + 3 * made.X.std() * rng.standard_normal(made.X.shape[1]))
 
 
-JUDGED: dict[str, Callable[[Rng], Planted]] = {
+def _documents(rng: Rng) -> Planted:
+    """Counts of rows that differ in length by a factor of twenty."""
+    k, d, n = int(rng.integers(3, 7)), int(rng.integers(40, 90)), int(rng.integers(600, 2500))
+    A = rng.dirichlet(np.full(d, 0.1), size=k)
+    W = rng.dirichlet(np.full(k, 0.15), size=n) * np.exp(rng.uniform(np.log(60), np.log(1200), (n, 1)))
+    return Planted(MIXTURES, k, rng.poisson(W @ A).astype(float), factors=A)
+
+
+TUNING: dict[str, Callable[[Rng], Planted]] = {
+    "mixtures, no noise": _mixture,
+    "mixtures, noise": lambda rng: _mixture(rng, 3e-3),
+    "mixtures of signed features": _signed_mixture,
+    "mixtures, spread weights": lambda rng: _mixture(rng, 0.0, 0.6),
+    "counts": _counts,
+    "sparse, general atoms": _sparse,
+    "sparse, 30 dB": lambda rng: _sparse(rng, noise=0.03),
+    "sparse, orthogonal atoms": lambda rng: _sparse(rng, orthogonal=True),
+    "more atoms than columns": _overcomplete,
+    "quadratic law": _law,
+    "mixtures, more noise": lambda rng: _mixture(rng, 0.01, 0.2),
+    # these were judged first, and have been looked at since
     "mixtures, zeros in the features": _zeros_in_features,
     "mixtures, correlated weights": _correlated_weights,
     "mixtures, features with negative entries": _neg,
@@ -194,6 +199,154 @@ JUDGED: dict[str, Callable[[Rng], Planted]] = {
     "more atoms than columns, less noise": lambda rng: _overcomplete(rng, 0.01),
     "quadratic law, uniform columns": lambda rng: _law(rng, 4, features="uniform"),
     "quadratic law, correlated columns": lambda rng: _law(rng, 6, correlation=0.5, intercept=2.0),
+    "counts of documents of any length": _documents,
+}
+
+
+def _noisy(X: NDArray[Any], level: float, rng: Rng) -> NDArray[Any]:
+    return X + level * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+
+
+def _some_weights(rng: Rng) -> Planted:
+    """Exponential weights, each of them there in a third of the rows; features from 0 to far above 1."""
+    n, d, k = _sizes(rng)
+    A = rng.lognormal(0, 1, (k, d))
+    W = rng.exponential(size=(n, k)) * (rng.random((n, k)) < 0.35)
+    return Planted(MIXTURES, k, W @ A, factors=A)
+
+
+def _shares(rng: Rng) -> Planted:
+    """Weights of a row add up to 1; gamma features, noise of 1 %."""
+    n, d, k = _sizes(rng)
+    A = rng.gamma(1.0, 1.0, (k, d))
+    return Planted(MIXTURES, k, _noisy(rng.dirichlet(np.full(k, 0.4), size=n) @ A, 0.01, rng), factors=A)
+
+
+def _uneven_features(rng: Rng) -> Planted:
+    """Some features are common and some rare."""
+    n, d, k = _sizes(rng)
+    A = rng.random((k, d))
+    W = rng.dirichlet(rng.uniform(0.15, 0.6, k), size=n) * rng.uniform(0.5, 2, (n, 1))
+    return Planted(MIXTURES, k, _noisy(W @ A, 2e-3, rng), factors=A)
+
+
+def _many(rng: Rng) -> Planted:
+    k = int(rng.integers(12, 21))
+    made = make_dir(100 * k, 3 * k, k, concentration=0.2, noise=1e-3, random_state=_seed(rng))
+    return Planted(MIXTURES, k, made.X, factors=made.components)
+
+
+def _long(rng: Rng) -> Planted:
+    k = int(rng.integers(3, 8))
+    made = make_dir(int(rng.integers(10_000, 20_000)), 30, k, concentration=0.4, random_state=_seed(rng))
+    return Planted(MIXTURES, k, _noisy(made.X, 5e-3, rng), factors=made.components)
+
+
+def _neg_with_noise(rng: Rng) -> Planted:
+    n, d, k = _sizes(rng)
+    made = make_neg(n, d, k, weights="dir", concentration=0.25, random_state=_seed(rng))
+    return Planted(MIXTURES, k, _noisy(made.X, 3e-3, rng), factors=made.components)
+
+
+def _large_counts(rng: Rng) -> Planted:
+    """Counts in many columns, with rates that vary a little beyond what the mixtures say."""
+    k, d, n = int(rng.integers(3, 8)), int(rng.integers(90, 150)), int(rng.integers(600, 1500))
+    A = rng.dirichlet(np.full(d, 0.3), size=k)
+    W = rng.gamma(0.3, 1.0, (n, k)) * rng.uniform(300, 3000)
+    mean = W @ A
+    return Planted(
+        MIXTURES, k, rng.poisson(mean * rng.gamma(400, 1 / 400, mean.shape)).astype(float), factors=A
+    )
+
+
+def _dark_scene(rng: Rng) -> Planted:
+    k = int(rng.integers(3, 6))
+    made = make_scene(36, 36, 80, k, snr=33.0, random_state=_seed(rng))
+    X = made.cube.reshape(-1, made.cube.shape[-1])
+    return Planted(MIXTURES, k, X, factors=made.endmembers)
+
+
+def _atoms(
+    rng: Rng,
+    draw: Callable[[Rng, tuple[int, int]], NDArray[Any]],
+    k: int,
+    columns: int = 0,
+    noise: float = 0.0,
+) -> Planted:
+    d, n = k + columns, int(k * rng.integers(80, 200))
+    A = rng.standard_normal((k, d))
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    return Planted(SPARSE, k, _noisy(draw(rng, (n, k)) @ A, noise, rng), factors=A)
+
+
+def _away_from_zero(rng: Rng, shape: tuple[int, int]) -> NDArray[Any]:
+    size = rng.uniform(0.5, 1.5, shape) * rng.choice([-1.0, 1.0], shape)
+    return np.asarray(size * (rng.random(shape) < 0.18))
+
+
+def _so_many_each(rng: Rng, shape: tuple[int, int]) -> NDArray[Any]:
+    """Every row has as many atoms as the others."""
+    ranks = rng.random(shape).argsort(axis=1).argsort(axis=1)
+    return np.asarray(rng.standard_normal(shape) * (ranks < max(shape[1] // 5, 1)))
+
+
+def _uneven_use(rng: Rng, shape: tuple[int, int]) -> NDArray[Any]:
+    return np.asarray(rng.standard_normal(shape) * (rng.random(shape) < rng.uniform(0.05, 0.3, shape[1])))
+
+
+def _bernoulli_gauss(rng: Rng, shape: tuple[int, int]) -> NDArray[Any]:
+    return np.asarray(rng.standard_normal(shape) * (rng.random(shape) < rng.uniform(0.1, 0.2)))
+
+
+def _rotation(rng: Rng, noise: float) -> Planted:
+    """Orthogonal atoms with Laplace weights."""
+    k = int(rng.integers(5, 19))
+    A = np.linalg.qr(rng.standard_normal((k, k)))[0]
+    codes = rng.laplace(size=(k * 110, k)) * (rng.random((k * 110, k)) < rng.uniform(0.08, 0.2))
+    return Planted(ORTHOGONAL, k, _noisy(codes @ A, noise, rng), factors=A)
+
+
+def _wide_overcomplete(rng: Rng) -> Planted:
+    """More columns, two atoms a row."""
+    d = int(rng.integers(14, 18))
+    k = int(rng.integers(d + 1, 21))
+    made = make_planted_sparse(int(rng.integers(2000, 4000)), d, k, 2, 0.05, random_state=_seed(rng))
+    return Planted(OVERCOMPLETE, k, made.X, factors=made.components)
+
+
+def _noisy_law(rng: Rng) -> Planted:
+    """A third of the target is noise, and its tails are heavy."""
+    made = _law(rng, 4)
+    assert made.y is not None
+    return replace(made, y=made.y + 0.5 * made.y.std() * rng.standard_t(5, len(made.y)))
+
+
+JUDGED: dict[str, Callable[[Rng], Planted]] = {
+    "mixtures, a third of the weights": _some_weights,
+    "mixtures, shares that add up to 1, noise": _shares,
+    "mixtures, common and rare features": _uneven_features,
+    "mixtures, 12 to 20 features": _many,
+    "mixtures, 10,000 to 20,000 rows": _long,
+    "mixtures, negative entries and noise": _neg_with_noise,
+    "counts in many columns": _large_counts,
+    "spectra of a dark scene": _dark_scene,
+    "sparse, weights away from 0": lambda rng: _atoms(
+        rng, _away_from_zero, int(rng.integers(6, 19)), noise=0.02
+    ),
+    "sparse, as many atoms in every row": lambda rng: _atoms(rng, _so_many_each, int(rng.integers(6, 21))),
+    "sparse, common and rare atoms": lambda rng: _atoms(
+        rng, _uneven_use, int(rng.integers(6, 17)), noise=0.01
+    ),
+    "sparse, 25 dB": lambda rng: _atoms(rng, _bernoulli_gauss, int(rng.integers(8, 15)), noise=0.056),
+    "sparse, three to five atoms": lambda rng: _atoms(
+        rng, _bernoulli_gauss, int(rng.integers(3, 6)), int(rng.integers(0, 8)), 0.01
+    ),
+    "orthogonal atoms, Laplace weights": lambda rng: _rotation(rng, 0.0),
+    "orthogonal atoms, Laplace weights, 26 dB": lambda rng: _rotation(rng, 0.05),
+    "more atoms than columns, no noise": lambda rng: _overcomplete(rng, 0.0),
+    "more atoms than columns, two a row, 26 dB": _wide_overcomplete,
+    "quadratic law, heavy noise": _noisy_law,
+    "quadratic law, skewed columns": lambda rng: _law(rng, 5, features="exponential"),
 }
 
 

@@ -17,6 +17,7 @@ from scipy.optimize import nnls
 from altmin.coding import omp
 
 _FOLDS = 4
+_NEARLY = 1.5  # .7 for groups at any distance, 3 and more for mixtures, counts with all their noise included
 Codes = Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
 
 
@@ -68,6 +69,15 @@ def gaussian_weights(noise: float) -> Codes:
 def non_negative_weights(cells: NDArray[Any], factors: NDArray[Any]) -> NDArray[Any]:
     """Non-negative least squares, row by row."""
     return np.array([nnls(factors.T, row)[0] for row in cells])
+
+
+def one_each(rows: NDArray[Any], features: NDArray[Any]) -> bool:
+    """Whether one feature a row, whichever fits best, leaves about as little as mixtures of all: groups."""
+    k, d = features.shape
+    unit = features / np.maximum(np.linalg.norm(features, axis=1, keepdims=True), 1e-300)
+    alone = np.sum(rows**2) - np.sum(np.maximum(rows @ unit.T, 0.0).max(axis=1) ** 2)
+    together = np.sum((rows - non_negative_weights(rows, unit) @ unit) ** 2)
+    return bool(alone * (d - k) <= _NEARLY * together * d)  # mixtures of k take up k / d of the noise
 
 
 def sparse_weights(n_nonzero: int) -> Codes:

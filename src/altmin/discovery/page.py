@@ -67,7 +67,7 @@ def parts_of(
         if found.terms:
             parts += [tag("h2", "The law"), _law(found, words)]
         if found.guarantee is not None:
-            parts += [tag("h2", "The report"), Raw(found.guarantee._repr_html_())]
+            parts.append(folded("The report, with every test", Raw(found.guarantee._repr_html_())))
     law = any(row.family == "no relation" for row in found.candidates)
     tried = [_row(row) for row in found.candidates]
     parts += [tag("h2", "What was tried"), tag("p", _MEANING[law]), table(tried)]

@@ -38,6 +38,10 @@ class Candidate:
         Why it isn't the answer, or what it says.
     model : estimator or None
         As fitted to the rows of the search.
+    few_leave : float
+        What a few factors leave of the rows, over what they leave of rows without structure.
+    claimed : bool
+        Whether the rows show that there are such factors.
     """
 
     family: str
@@ -49,11 +53,8 @@ class Candidate:
     seconds: float
     note: str = ""
     model: Any = None
-
-    @property
-    def claimed(self) -> bool:
-        """Whether its report says that something was found."""
-        return self.verdict in CLAIMED and not self.note
+    few_leave: float = float("nan")
+    claimed: bool = False
 
     @property
     def said(self) -> str:

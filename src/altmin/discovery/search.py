@@ -11,39 +11,42 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from altmin.discovery.ctrl_c import heard
-from altmin.discovery.dimensions import count_dimensions
+from altmin.discovery.dimensions import count_dimensions, noise_units
 from altmin.discovery.families import (
     FAMILIES,
+    MIXTURES,
     ORTHOGONAL,
     SPARSE,
     Family,
     Seen,
-    are_orthogonal,
+    are_columns,
+    centre_of,
+    few_leave,
+    may_be_orthogonal,
     principal_axes,
 )
-from altmin.discovery.held_out import relative_error
+from altmin.discovery.held_out import one_each, relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
-from altmin.discovery.screen import can_be_sparse
 from altmin.discovery.table import Sampled, sample_table
 from altmin.discovery.words import found_in_words, nothing_in_words
-from altmin.estimators.nonnegative.and_nmf import AND
 from altmin.guarantees.contract import allowed
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _MOST = 40  # dimensions that are looked for
-_WORSE, _MUCH = (
-    2.0,
-    0.1,
-)  # what leaves more than so many times what low rank leaves, and so much, is no answer
-_EXPLAINED = "A table without structure, with the same averages and correlations, gets this verdict too."
+# what leaves more than so many times what low rank leaves of held-out cells, and so much, is no answer
+_WORSE, _MUCH = 1.5, 0.05
+_AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
+_AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
+_EXPLAINED = "Rows without structure, with the same averages and correlations, need as many factors each."
 
 
 def discover(
@@ -57,8 +60,8 @@ def discover(
     It looks at the table, tries the families that can apply on some of the rows, compares them by how well
     they predict cells that were held out, fits what may be the answer to all rows with the full guarantee
     report, and holds it against a table without structure that has the same averages and correlations. A
-    family is claimed only where its report says 'recovered' or 'plausible'; otherwise the answer is 'low
-    rank' or 'noise'.
+    family is claimed only where the rows show it and those of that other table don't; otherwise the answer
+    is 'low rank' or 'noise'. Whether the factors themselves are right is said by the report.
 
     Parameters
     ----------
@@ -137,8 +140,7 @@ class _Search:
     def __init__(self, table: Sampled, seed: int, say: Callable[[Candidate, int], None]) -> None:
         self.table, self.seed, self.say = table, seed, say
         rows, look = table.rows, look_at(table.rows)
-        # counts of large columns are noisier: divided by the root of their mean, all columns are alike
-        unit = np.sqrt(np.maximum(rows.mean(axis=0), 1e-12)) if look.counts else 1.0
+        unit = noise_units(rows)
         self.seen = Seen(rows, look, count_dimensions(rows / unit, _MOST, seed), seed)
         self.beyond_mean = count_dimensions((rows - rows.mean(axis=0)) / unit, _MOST, seed)
         self.candidates: list[Candidate] = []
@@ -183,14 +185,18 @@ class _Search:
     def _consider(self, family: Family, proposal: Any, ahead: int) -> None:
         """Try on the rows of the search; where that leaves hope, on all rows with the full report."""
         candidate = self._tried(family, proposal)
-        if candidate.error > _WORSE * self.plain.error + _MUCH:
-            candidate = replace(candidate, note="It predicts held-out cells far worse than low rank does.")
-        if candidate.model is not None and not candidate.note and _leaves_hope(candidate.model.guarantee_):
-            if family is SPARSE and are_orthogonal(candidate.model.components_):
-                special = next(ORTHOGONAL.proposals(self.seen))
-                self._keep(self._confirmed(self._tried(ORTHOGONAL, special)), ahead)
-            if self.best is None:
-                candidate = self._confirmed(candidate)
+        model = candidate.model
+        if family is SPARSE and model is not None and may_be_orthogonal(model.components_):
+            special = self._tried(ORTHOGONAL, next(ORTHOGONAL.proposals(self.seen)))
+            times, more = _AS_EXACT
+            if special.few_leave <= times * candidate.few_leave + more:  # the simpler of two that are as good
+                family, candidate = ORTHOGONAL, special
+        if candidate.model is not None and not candidate.note:
+            hope = _leaves_hope(candidate.model.guarantee_) and candidate.few_leave <= _AS_CHANCE
+            if hope or candidate.few_leave <= family.few_leave:
+                candidate = self._confirmed(family, candidate)
+            elif candidate.few_leave > _AS_CHANCE:
+                candidate = replace(candidate, note=_EXPLAINED)
         self._keep(candidate, ahead)
 
     def _tried(self, family: Family, proposal: Any) -> Candidate:
@@ -202,51 +208,49 @@ class _Search:
             model = quiet_fit(proposal, self.seen.rows)
         except ValueError as refusal:
             return replace(blank, note=f"refused: {refusal}", seconds=time.process_time() - begin)
-        centre = getattr(model, "intercept_", None)
-        centre = np.zeros(self.seen.look.n_features) if centre is None else np.asarray(centre)
         held_out = self.table.held_out
         codes = family.codes(model, held_out)
         factors = np.asarray(model.components_, dtype=np.float64)
-        error, spread = relative_error(held_out, factors, centre, codes, self.seed)
+        error, spread = relative_error(held_out, factors, centre_of(model), codes, self.seed)
         return replace(
             blank,
             error=error,
             spread=spread,
             **_verdict(model.guarantee_),
+            few_leave=few_leave(model, self.seen),
             seconds=time.process_time() - begin,
+            note=self._against(family, error, factors),
             model=model,
         )
 
-    def _confirmed(self, candidate: Candidate) -> Candidate:
-        """The candidate as fitted to all rows, with the full report; the best one where that claims it."""
+    def _against(self, family: Family, error: float, factors: NDArray[Any]) -> str:
+        """What speaks against it before any report, if anything."""
+        if are_columns(factors):
+            return "Most factors are single columns: nothing combines these."
+        # of few columns, those that are left when some are hidden can't tell as many atoms apart
+        if family not in (SPARSE, ORTHOGONAL) and error > _WORSE * self.plain.error + _MUCH:
+            return "It predicts held-out cells far worse than low rank does."
+        if family is MIXTURES and one_each(self.table.held_out, factors):
+            return "Each row is one feature and noise: these are groups, and nothing is mixed."
+        return ""
+
+    def _confirmed(self, family: Family, candidate: Candidate) -> Candidate:
+        """The candidate as fitted to all rows, with the full report; the best one where the rows show it."""
         begin = time.process_time()
         try:
             model = _judged(quiet_fit(clone(candidate.model), self.table.X), self.table.X)
         except ValueError as refusal:
             return replace(candidate, note=f"refused: {refusal}")
-        note = ""
-        if model.guarantee_.verdict in CLAIMED and self._twin_is_claimed(candidate.model):
-            note = _EXPLAINED
-        seconds = candidate.seconds + time.process_time() - begin
-        found = replace(candidate, **_verdict(model.guarantee_), seconds=seconds, note=note, model=model)
+        found = replace(
+            candidate,
+            **_verdict(model.guarantee_),
+            seconds=candidate.seconds + time.process_time() - begin,
+            claimed=candidate.few_leave <= family.few_leave or model.guarantee_.verdict in CLAIMED,
+            model=model,
+        )
         if found.claimed:
             self.best = found
         return found
-
-    def _twin_is_claimed(self, model: Any) -> bool:
-        """Whether Gaussian rows with the same mean and covariance would be claimed as well."""
-        rows = self.seen.rows
-        centre = rows.mean(axis=0)
-        root = np.linalg.qr(rows - centre, mode="r") / np.sqrt(len(rows))
-        draw = np.random.default_rng([self.seed, 2]).standard_normal((len(rows), len(root)))
-        twin = draw @ root + centre
-        if not isinstance(model, AND) and not can_be_sparse(twin, len(model.components_), self.seed):
-            return False  # such a table would not even be searched
-        try:
-            fitted = quiet_fit(clone(model), twin)
-        except ValueError:
-            return False
-        return _leaves_hope(fitted.guarantee_) and _judged(fitted, twin).guarantee_.verdict in CLAIMED
 
     def _keep(self, candidate: Candidate, ahead: int) -> None:
         self.candidates.append(candidate)

@@ -7,7 +7,13 @@ from typing import Any
 from altmin.discovery.look import Look
 from altmin.discovery.result import ENOUGH, Candidate, Discovery
 
-_PLAUSIBLE = "The report says 'plausible': the factors fit, but another explanation remains."
+_SURE = {
+    "plausible": "The report says 'plausible': the factors fit, but another explanation remains.",
+    "unknown": "The report says 'unknown': the rows are made in this way, but how close these factors are "
+    "to the true ones can't be seen.",
+    "contradicted": "The report says 'contradicted': the rows are made in this way, but some of these "
+    "factors aren't the true ones.",
+}
 
 
 def found_in_words(
@@ -17,7 +23,7 @@ def found_in_words(
     model, k = best.model, len(best.model.components_)
     report = model.guarantee_
     answer = f"In this table {sentence.format(k=k)}."
-    sure = _PLAUSIBLE if report.verdict == "plausible" else f"The report says 'recovered': {report.claim}"
+    sure = _SURE.get(report.verdict, f"The report says 'recovered': {report.claim}")
     rivals = [c for c in ranked if c is not best and c.claimed and c.family != best.family]
     if rivals:
         names = " and ".join(dict.fromkeys(c.family for c in rivals))
