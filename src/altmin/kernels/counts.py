@@ -15,6 +15,25 @@ _LEAST = 0.2  # a code falls to this share of itself at most in one step
 _STILL = 1e-4  # relative changes of the codes below it end the sweeps
 
 
+class NegativeCount(ValueError):
+    """Data that were taken for counts have a negative entry."""
+
+
+def refuse_negative(X: Any, first: int) -> None:
+    """Raise an error that names the first negative entry of rows that begin at number ``first``."""
+    values = X.data if sp.issparse(X) else X
+    if values.min(initial=0.0) >= 0:
+        return
+    flat = int(np.argmax(values.ravel() < 0))
+    row, column = divmod(flat, X.shape[1])
+    if sp.issparse(X):
+        row, column = int(np.searchsorted(X.indptr, flat, side="right")) - 1, int(X.indices[flat])
+    raise NegativeCount(
+        f"X is {values.ravel()[flat]:.3g} at row {first + row}, column {column}: noise='poisson' is for counts, "
+        "which aren't negative; noise='gaussian' takes such data"
+    )
+
+
 @compiled
 def expected_at(indptr, indices, Z, T, out):  # type: ignore[no-untyped-def] # numba
     """Entries of Z T' where a sparse matrix has any; T has one row per column of the matrix."""
