@@ -25,16 +25,20 @@ def problem(monkeypatch):
     """Forty rows and fits that are recorded instead of run: the score of each is given."""
     rng = np.random.default_rng(0)
     X = rng.poisson(5 * rng.random((40, 12))).astype(float)
-    fits = []
+    fits, starts = [], []
 
     def start_with(scores, error=200.0):
         def fitted(nmf, start, source):
+            starts.append(start)
             fits.append(np.full((2, 12), float(len(fits))))
             return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60)
 
         monkeypatch.setattr(counts, "_short_fit", fitted)
         monkeypatch.setattr(counts, "unmixed", lambda A: A)
         found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True))
+        assert all(
+            start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
+        )  # one from the other
         return found.start[0, 0], found.dispersion, len(fits)
 
     return start_with

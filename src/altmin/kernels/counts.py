@@ -29,8 +29,8 @@ def refuse_negative(X: Any, first: int) -> None:
     if sp.issparse(X):
         row, column = int(np.searchsorted(X.indptr, flat, side="right")) - 1, int(X.indices[flat])
     raise NegativeCount(
-        f"X is {values.ravel()[flat]:.3g} at row {first + row}, column {column}: noise='poisson' is for counts, "
-        "which aren't negative; noise='gaussian' takes such data"
+        f"X is {values.ravel()[flat]:.3g} at row {first + row}, column {column}: noise='poisson' is for "
+        "counts, which aren't negative; noise='gaussian' takes such data"
     )
 
 
