@@ -149,3 +149,25 @@ def test_the_polish_goes_on_from_its_checkpoint_to_the_same_bits(tmp_path):
     again = AND(6, random_state=0, checkpoint=tmp_path).fit(X)
     np.testing.assert_array_equal(first.components_, plain.components_)
     np.testing.assert_array_equal(again.components_, plain.components_)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_easy_counts_lose_nothing_to_the_fit_of_their_likelihood(seed):
+    rng = np.random.default_rng([seed, 41])
+    A, Z = rng.dirichlet(np.full(96, 0.4), 5), np.zeros((100, 5))
+    for row in Z:
+        on = rng.choice(5, int(rng.integers(2, 6)), replace=False)
+        row[on] = rng.dirichlet(np.ones(len(on))) * 1500 * np.exp(0.7 * rng.standard_normal())
+    X = rng.poisson(Z @ A).astype(float)
+    rows, columns = (np.sqrt(np.maximum(X.sum(axis=axis), 1.0)) for axis in (1, 0))
+    even = AND(5, noise="gaussian").fit(X / rows[:, None] / columns).components_ * columns
+    assert angles(AND(5).fit(X).components_, A).mean() <= angles(even, A).mean()
+
+
+def test_negative_entries_are_refused_as_counts_and_otherwise_fitted():
+    X = np.random.default_rng(0).poisson(3.0, (900, 20)).astype(float)
+    X[7, 3] = -2.0
+    for data in (X, sp.csr_array(X), [X[:5], X[5:]]):
+        with pytest.raises(ValueError, match=r"row 7, column 3.*noise='gaussian'"):
+            AND(3, noise="poisson").fit(data)
+    assert AND(3).fit(X).noise_ == "gaussian"  # the look at a few rows didn't see it

@@ -7,7 +7,7 @@ from scipy.optimize import nnls as scipy_nnls
 
 from altmin import spa, vca
 from altmin.kernels.codes import sweep, upper_quantile
-from altmin.kernels.counts import _inverse_diagonal, _least_supported, prune_rows
+from altmin.kernels.counts import _code_variances, _least_supported, prune_rows, refuse_negative
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
 
@@ -108,28 +108,64 @@ def test_spa_takes_no_more_than_the_samples_span():
         spa(np.ones((3, 2)), 0)
 
 
+def _costs(z, variance, sizes, total):
+    """Twice the negative logarithm of the density of an exponential code times its Gaussian spread."""
+    density = np.exp(-z / (sizes * total)) / (sizes * total) * np.sqrt(2 * np.pi * variance)
+    return -2 * np.log(density)
+
+
 @pytest.mark.parametrize("seed", range(3))
-def test_the_code_that_goes_first_is_the_one_of_the_smallest_wald_statistic(seed):
+def test_the_code_that_goes_first_is_the_one_that_lacks_most_evidence(seed):
     rng = np.random.default_rng(seed)
     A = rng.dirichlet(np.full(40, 0.5), 9)
-    z = 50 * rng.random(9)
+    z, sizes, odds = 50 * rng.random(9), 0.1 + 0.2 * rng.random(9), 40 + 20 * rng.random(9)
     alive = np.flatnonzero(rng.random(9) < 0.8)
     mean = z[alive] @ A[alive] + 1e-9
     variance = np.diag(np.linalg.inv((A[alive] / mean) @ A[alive].T))
-    excess = z[alive] ** 2 / variance - 60.0
-    found = _least_supported(A, z, alive, mean, np.full(9, 60.0))
-    assert found == np.argmin(excess) and excess.min() < 0
-    np.testing.assert_allclose(_inverse_diagonal((A[alive] / mean) @ A[alive].T), variance, rtol=1e-9)
-    assert _least_supported(A, z, alive, mean, np.full(9, 0.9 * np.min(z[alive] ** 2 / variance))) == -1
+    np.testing.assert_allclose(_code_variances(A, alive, mean), variance, rtol=1e-6)
+    total = z[alive].sum()
+    costs = np.maximum(_costs(z[alive], variance, sizes[alive], total), 0.0)
+    lacking = z[alive] ** 2 / variance - np.maximum(costs + odds[alive], 0.0)
+    place, all_of_them = _least_supported(z, alive, variance, odds, sizes, total)
+    assert place == np.argmin(lacking) and lacking.min() < 0
+    assert all_of_them == pytest.approx(costs.sum())
+    assert _least_supported(z, alive, variance, np.full(9, -1e3), sizes, total)[0] == -1
 
 
-def test_pruning_keeps_the_codes_that_made_the_counts():
+def test_pruning_keeps_the_codes_that_made_the_counts_and_says_what_they_cost():
     rng = np.random.default_rng(3)
     A = rng.dirichlet(np.full(60, 0.2), 8)
     truth = 900 * rng.random((50, 8)) * (rng.random((50, 8)) < 0.4)
     truth[:, 0] += 100
     X = rng.poisson(truth @ A).astype(float)
     Z = np.repeat(X.sum(axis=1, keepdims=True) / 8, 8, axis=1)
-    prune_rows(X, A, Z, np.full(8, 9.0), 10, 3)
+    sizes = np.full(8, 0.25)
+    costs = prune_rows(X, A, Z, np.zeros(8), sizes, 1.0, 10, 3)
     clear = (truth == 0) | (truth > 60)
     assert np.mean((Z > 0)[clear] == (truth > 0)[clear]) > 0.98
+    alive = np.flatnonzero(Z[0])
+    variance = np.diag(np.linalg.inv((A[alive] / (Z[0] @ A)) @ A[alive].T))
+    expected = np.maximum(_costs(Z[0, alive], variance, sizes[alive], X[0].sum()), 0.0).sum()
+    assert costs[0] == pytest.approx(expected, rel=1e-4)
+
+
+def test_counts_that_vary_more_need_more_support():
+    rng = np.random.default_rng(5)
+    A = rng.dirichlet(np.full(60, 0.2), 8)
+    X = rng.poisson(600 * rng.random((40, 8)) ** 4 @ A).astype(float)
+    used = []
+    for dispersion in (1.0, 4.0):
+        Z = np.repeat(X.sum(axis=1, keepdims=True) / 8, 8, axis=1)
+        prune_rows(X, A, Z, np.zeros(8), np.full(8, 0.125), dispersion, 10, 3)
+        used.append(np.sum(Z > 0))
+    assert used[1] < 0.9 * used[0]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_negative_count_is_named(sparse):
+    X = np.ones((6, 4))
+    X[4, 2] = -3.0
+    X[0, 0] = 0.0
+    refuse_negative(X[:4], 0)
+    with pytest.raises(ValueError, match="X is -3 at row 104, column 2"):
+        refuse_negative(sp.csr_array(X) if sparse else X, 100)

@@ -15,6 +15,25 @@ _LEAST = 0.2  # a code falls to this share of itself at most in one step
 _STILL = 1e-4  # relative changes of the codes below it end the sweeps
 
 
+class NegativeCount(ValueError):
+    """Data that were taken for counts have a negative entry."""
+
+
+def refuse_negative(X: Any, first: int) -> None:
+    """Raise an error that names the first negative entry of rows that begin at number ``first``."""
+    values = X.data if sp.issparse(X) else X
+    if values.min(initial=0.0) >= 0:
+        return
+    flat = int(np.argmax(values.ravel() < 0))
+    row, column = divmod(flat, X.shape[1])
+    if sp.issparse(X):
+        row, column = int(np.searchsorted(X.indptr, flat, side="right")) - 1, int(X.indices[flat])
+    raise NegativeCount(
+        f"X is {values.ravel()[flat]:.3g} at row {first + row}, column {column}: noise='poisson' is for "
+        "counts, which aren't negative; noise='gaussian' takes such data"
+    )
+
+
 @compiled
 def expected_at(indptr, indices, Z, T, out):  # type: ignore[no-untyped-def] # numba
     """Entries of Z T' where a sparse matrix has any; T has one row per column of the matrix."""
@@ -78,22 +97,27 @@ def _improve_sparse_rows(indptr, indices, data, A, Z, n_sweeps):  # type: ignore
 
 
 @compiled
-def prune_rows(X, A, Z, least, n_first, n_sweeps):  # type: ignore[no-untyped-def] # numba
-    """Sparse non-negative codes of counts: codes that their Wald statistics don't support become 0.
+def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ignore[no-untyped-def] # numba
+    """Sparse non-negative codes of counts: codes that the data don't support become 0; costs of the others.
 
-    Each row starts from its codes in Z, which some sweeps improve first. The least supported code, z^2
-    over its variance under the Poisson model, goes as long as its statistic is below ``least``; the others
-    adapt.
+    Each row starts from its codes in Z, which some sweeps improve first. As long as 0 has more evidence than
+    a code, the code that lacks most goes, and the others adapt. A code z is taken to be 0 or exponential with
+    mean m, ``sizes`` of the row's total; ``odds`` is twice the logarithm of the odds for 0. By Laplace's
+    approximation z^2 over its variance v has to exceed odds + log(m^2 / (2 pi v)) + 2 z / m. So the price of
+    a code comes from the data: the better they determine it, the more a code that needn't be there costs.
     """
+    costs = np.empty(X.shape[0])
     D, W = A.shape
     sums, alive, mean = A.sum(axis=1), np.empty(D, np.int64), np.empty(W)
     for r in range(X.shape[0]):
         x, z = X[r], Z[r]
         n = _begin_row(A, z, alive, mean, 1e-6 * x.sum())
         _sweep_row(x, A, z, alive[:n], mean, sums, n_first)
-        while n > 1:
-            place = _least_supported(A, z, alive[:n], mean, least)
-            if place < 0:
+        while True:
+            variance = dispersion * _code_variances(A, alive[:n], mean)
+            place, cost = _least_supported(z, alive[:n], variance, odds, sizes, x.sum())
+            if place < 0 or n == 1:
+                costs[r] = cost
                 break
             k = alive[place]
             for w in range(W):
@@ -103,6 +127,7 @@ def prune_rows(X, A, Z, least, n_first, n_sweeps):  # type: ignore[no-untyped-de
                 alive[a] = alive[a + 1]
             n -= 1
             _sweep_row(x, A, z, alive[:n], mean, sums, n_sweeps)
+    return costs
 
 
 @compiled
@@ -146,8 +171,8 @@ def _sweep_row(x, A, z, alive, mean, sums, n_sweeps):  # type: ignore[no-untyped
 
 
 @compiled
-def _least_supported(A, z, alive, mean, least):  # type: ignore[no-untyped-def] # numba
-    """The place among the living of the code whose statistic is farthest below its bound, or -1."""
+def _code_variances(A, alive, mean):  # type: ignore[no-untyped-def] # numba
+    """Of the living codes of a row, under the Poisson model."""
     n, W = alive.shape[0], A.shape[1]
     information, shares = np.empty((n, n)), np.empty(W)
     for a in range(n):
@@ -159,13 +184,23 @@ def _least_supported(A, z, alive, mean, least):  # type: ignore[no-untyped-def] 
                 total += shares[w] * A[alive[b], w]
             information[a, b] = total
         information[a, a] += 1e-9 * information[a, a] + 1e-300
-    variance = _inverse_diagonal(information)
-    worst, lowest = -1, 0.0
-    for a in range(n):
-        excess = z[alive[a]] ** 2 / max(variance[a], 1e-300) - least[alive[a]]
+    return _inverse_diagonal(information)
+
+
+@compiled
+def _least_supported(z, alive, variance, odds, sizes, total):  # type: ignore[no-untyped-def] # numba
+    """The place among the living of the code that lacks most evidence, or -1; what all of them cost."""
+    worst, lowest, costs = -1, 0.0, 0.0
+    for a in range(alive.shape[0]):
+        k = alive[a]
+        v = max(variance[a], 1e-300)
+        size = max(sizes[k] * total, 1e-300)
+        cost = max(np.log(size * size / (2 * np.pi * v)) + 2 * z[k] / size, 0.0)
+        excess = z[k] ** 2 / v - max(cost + odds[k], 0.0)
+        costs += cost
         if excess < lowest:
             worst, lowest = a, excess
-    return worst
+    return worst, costs
 
 
 @compiled

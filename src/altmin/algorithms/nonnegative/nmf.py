@@ -11,7 +11,7 @@ where :math:`A \ge 0` pins the features down, and to finish fits to counts on th
 - *Kullback-Leibler*: Newton steps on one code after the other (Hsieh and Dhillon 2011; a code that is 0
   stays 0), then a multiplicative update of the components (Lee and Seung 2001), extrapolated. A pass sums
   Z'(Y / ZA). Few samples have many components, so where that can be afforded codes that the likelihood
-  doesn't support (Wald tests) are set to 0 every so often.
+  doesn't support (by their evidence) are set to 0 every so often.
 
 The codes are a row column, so data of any size are read once per iteration.
 """
@@ -34,8 +34,8 @@ from altmin.kernels.nnls import descend, nnls
 _SWEEPS = 4  # over the codes of a row, or over the components, in one iteration
 EVERY, _PRUNES = 20, 7  # iterations from one pruning of the codes to the next, and how many of those
 _BEFORE, _AFTER = 10, 3  # sweeps over the first codes of a row, and after each that is pruned
+_TINY = 1e-300  # sums below it are those of rows without counts
 _PAYS = 2.0  # the deviance falls by that at least from one pruning to the next, or the fit ends
-_PRICE = 2.0  # of a code that isn't 0, in units of the deviance
 
 
 @record
@@ -52,9 +52,10 @@ class NmfState:
     mass: Any = None  # (D,) sum of the codes
     largest: Any = None  # (D,) largest codes
     step: int = 0
-    least: Any = None  # (D,) statistic below which a code is pruned
+    odds: Any = None  # (D,) twice the logarithm of how much likelier a code is 0
+    sizes: Any = None  # (D,) mean share of a row's total where a code isn't 0
     used: float = 0.0  # codes that aren't 0, and ...
-    score: float = np.inf  # ... the deviance with what they cost, when they were last pruned
+    score: float = np.inf  # ... twice the negative logarithm of the evidence, when they were last pruned
     ended: bool = False
 
 
@@ -96,17 +97,18 @@ class Nmf:
         return Round(counts_map, reads=("codes",) if state.begun else (), then=counts_then, **written)
 
     def _pruned(self, state: NmfState, stats: Stats) -> NmfState:
-        """Codes of components that are rare have to be supported better (a prior read off the data)."""
+        """How often and how large codes are is the prior of the next pruning: rare ones need more support."""
         used, rows = stats["used"], stats["rows"]
         share = (used + 1) / (rows + 2)
-        least = self.dispersion * np.maximum(0.0, _PRICE + 2 * np.log((1 - share) / share))
-        price = _PRICE * used.sum() - 2 * np.sum(used * np.log(share) + (rows - used) * np.log(1 - share))
+        odds = 2 * np.log((1 - share) / share)
+        price = stats["costs"] - 2 * np.sum(used * np.log(share) + (rows - used) * np.log(1 - share))
         score = 2 * stats["error"] / self.dispersion + float(price)
         return replace(
             state,
             begun=True,
             step=state.step + 1,
-            least=least,
+            odds=odds,
+            sizes=stats["shares"] / np.maximum(used, 1),
             change=1.0,
             error=stats["error"],
             used=float(used.sum()),
@@ -176,13 +178,20 @@ def improve(G: NDArray[Any], H: NDArray[Any], X: NDArray[Any]) -> NDArray[Any]:
 def prune_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dict[str, Any]]:
     """Codes from full support, pruned; how many of each component are left."""
     A = state.A
-    least = np.full(len(A), algorithm.dispersion * _PRICE) if state.least is None else state.least
-    Z = even_codes(block.X, A)
-    dense = block.X.toarray() if sp.issparse(block.X) else block.X
-    prune_rows(np.ascontiguousarray(dense, np.float64), A, Z, least, _BEFORE, _AFTER)
-    w = _weights(algorithm, block)
-    error = float(w @ ratios(block.X, Z, A)[1])
-    return {"used": np.sum(Z[w > 0] > 0, axis=0), "rows": float(np.sum(w > 0)), "error": error}, {"codes": Z}
+    Z, w = even_codes(block.X, A), _weights(algorithm, block)
+    X = np.ascontiguousarray(block.X.toarray() if sp.issparse(block.X) else block.X, np.float64)
+    odds = np.zeros(len(A)) if state.odds is None else state.odds
+    sizes = np.full(len(A), 1 / len(A)) if state.sizes is None else state.sizes
+    costs = prune_rows(X, A, Z, odds, sizes, algorithm.dispersion, _BEFORE, _AFTER)
+    shares = Z / np.maximum(Z.sum(axis=1, keepdims=True), _TINY)
+    stats = {
+        "used": np.sum(Z[w > 0] > 0, axis=0),
+        "rows": float(np.sum(w > 0)),
+        "error": float(w @ ratios(block.X, Z, A)[1]),
+        "costs": float(w @ costs),
+        "shares": shares[w > 0].sum(axis=0),
+    }
+    return stats, {"codes": Z}
 
 
 def counts_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dict[str, Any]]:

@@ -36,6 +36,7 @@ from altmin.algorithms.nonnegative.holes import (
     update_completion,
 )
 from altmin.contract import Block, Concat, Max, Min, Round, Rows, Stats, record
+from altmin.kernels.counts import refuse_negative
 from altmin.kernels.gram import row_norms2, times, transpose_times
 
 _POWER_ROUNDS = 4
@@ -129,9 +130,7 @@ class Reduction:
             case "coordinates":
                 return Round(coordinates_map, rows, name="complete", writes=COLUMNS, holes=True, then=_placed)
             case "frequencies":
-                return Round(
-                    frequencies_map, rows, name="subspace", then=partial(self._whitened, dtype=dtype)
-                )
+                return Round(totals_map, rows, name="subspace", then=partial(self._whitened, dtype=dtype))
             case "sketch":
                 return Round(sketch_map, rows, name="subspace", reads=known, then=self._sketched)
             case "gram":
@@ -286,8 +285,9 @@ def seen(view: View, block: Block) -> Block:
     return replace(block, X=block.X * rows[:, None] * view.scale)
 
 
-def frequencies_map(algorithm: Any, state: Any, block: Block) -> Stats:
+def totals_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Totals of the features."""
+    refuse_negative(block.X, block.start)
     columns = np.asarray(np.maximum(weights(block), 0.0) @ block.X, np.float64).ravel()
     return {"columns": columns, "sparse": Max(float(sp.issparse(block.X)))}
 

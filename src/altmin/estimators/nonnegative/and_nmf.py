@@ -31,7 +31,7 @@ from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, rule
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
-from altmin.kernels.counts import improve_codes
+from altmin.kernels.counts import NegativeCount, improve_codes
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.masked import masked_codes, observed
@@ -224,8 +224,14 @@ class AND(ComponentsEstimator):
         """The fit, whichever way the data lead; the outcome says which, and why."""
         finish = how.counts and isinstance(source, Source)
         stages = {"max_iter": min(STAGES, max(self.max_iter // 2, 1))} if finish else {}
-        found = self._run(how, source, **{**stages, **changes})
-        if how.counts and self.noise == "auto" and overdispersed(found):
+        try:
+            found = self._run(how, source, **{**stages, **changes})
+            other = how.counts and self.noise == "auto" and overdispersed(found)
+        except NegativeCount:  # in rows that the first look at a few didn't see
+            if self.noise != "auto":
+                raise
+            other = True
+        if other:
             how = replace(how, counts=False)
             found = self._run(how, source, **{"checkpoint": self._folder_for("no counts"), **changes})
         if how.counts and isinstance(source, Source):

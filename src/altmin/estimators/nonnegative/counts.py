@@ -2,20 +2,22 @@
 
 Poisson noise goes with the mean, so AND looks at counts divided by the roots of sample totals and feature
 frequencies. Its components start a fit of the Poisson likelihood. Where the problem is small, that fit has
-few components in each sample, as exposures to mutational signatures have; and as the likelihood of such has
-many maxima, the purest samples are tried as a start, too.
+few components in each sample, as exposures to mutational signatures have; and as the evidence of such has
+many maxima, the purest samples are tried as a start, too, and components from which others were taken out.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
-from altmin.algorithms.nonnegative.nmf import EVERY, Nmf
+from altmin.algorithms.nonnegative.nmf import EVERY, Nmf, NmfState
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.engine import AnySource, Result, Settings, Source, run
 
@@ -24,6 +26,8 @@ _FEW, _SOME = 5, 0.01  # counts up to the first are few; this share of the entri
 _SMALL = 2e7  # samples x features x components up to which codes are pruned
 _DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
 _OVER = 1.3  # variance over that of Poisson counts up to which these are taken for such
+_UNMIXED = 4  # fits from components that were unmixed, where the first is better
+_TAKEN, _SLACK = 0.3, 0.2  # of what can be taken out; of the mean of a component's entries, which is noise
 _UPDATES = 15  # of large problems
 STAGES = 60  # of AND: its fit to counts is a start
 
@@ -104,18 +108,40 @@ def finish_counts(
 
 
 def _better_start(nmf: Nmf, source: Source) -> Nmf:
-    """From the fit's start, or from the purest samples: whose components explain more at less cost.
+    """From the fit's start, or from the purest samples: whose components have more evidence.
 
-    What the better one leaves over says by how much counts vary more than Poisson counts.
+    What the better one leaves over says by how much counts vary more than Poisson counts. If they don't, the
+    components are unmixed, too: where most samples have several at once, fits end at mixtures of them.
     """
     rows = source.take(np.arange(source.n_rows)).X
     rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
     profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
     pure = spa(profiles, len(nmf.start))
     starts = [nmf.start, *([profiles[pure]] if len(pure) == len(nmf.start) else [])]
-    short = Settings(max_iter=2 * EVERY + 3, tol=0.0, seed=0)  # pruned, fitted, pruned, fitted, pruned
-    fits = [run(replace(nmf, start=start), source, short).state for start in starts]
-    best = min(fits, key=lambda fit: fit.score)
+    best = min((_short_fit(nmf, start, source) for start in starts), key=attrgetter("score"))
     free = rows.size - best.used - best.A.size
     dispersion = 2 * best.error / free if free > 0 else 1.0
-    return replace(nmf, start=best.A, dispersion=dispersion if dispersion > _OVER else 1.0)
+    if dispersion > _OVER:
+        return replace(nmf, start=best.A, dispersion=dispersion)
+    fits = [_short_fit(nmf, unmixed(best.A), source)]
+    if best.score - fits[0].score <= source.n_rows:  # nothing to speak of in a sample
+        return replace(nmf, start=best.A)
+    while len(fits) < _UNMIXED:  # some are worse than the one before, and lead to a better one
+        fits.append(_short_fit(nmf, unmixed(fits[-1].A), source))
+    return replace(nmf, start=min(fits, key=attrgetter("score")).A)
+
+
+def _short_fit(nmf: Nmf, start: NDArray[Any], source: Source) -> NmfState:
+    """Pruned, fitted, pruned, fitted, pruned."""
+    return run(replace(nmf, start=start), source, Settings(max_iter=2 * EVERY + 3, tol=0.0, seed=0)).state
+
+
+def unmixed(A: NDArray[Any]) -> NDArray[Any]:
+    """Components that sum to 1, less some of the other one of which each of them has room for most."""
+    found = np.empty_like(A)
+    for k, row in enumerate(A):
+        room = np.min((row + _SLACK * row.mean()) / np.maximum(A, np.finfo(float).tiny), axis=1)
+        room[k] = 0.0
+        other = int(np.argmax(room))
+        found[k] = np.maximum(row - _TAKEN * min(room[other], 1.0) * A[other], 0.0)
+    return found / found.sum(axis=1, keepdims=True)

@@ -1,0 +1,62 @@
+"""Which components a fit of the likelihood of counts starts from."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import altmin.estimators.nonnegative.counts as counts
+from altmin import AND
+from altmin.algorithms.nonnegative.nmf import Nmf
+
+
+def test_unmixing_takes_a_share_of_what_there_is_room_for():
+    a, b = np.repeat([[0.1, 0.0], [0.0, 0.1]], 10, axis=1)
+    A = np.array([a, 0.5 * a + 0.5 * b])
+    found = counts.unmixed(A)
+    np.testing.assert_allclose(found.sum(axis=1), 1.0)
+    np.testing.assert_allclose(found[0], a)  # where b is there is no room: all of it would be missing
+    taken = 0.3 * (0.05 + 0.2 * 0.05) / 0.1  # .3 of the half, and of a fifth of a mean entry
+    np.testing.assert_allclose(found[1, 0] / found[1, -1], (0.5 - taken) / 0.5)
+
+
+@pytest.fixture
+def problem(monkeypatch):
+    """Forty rows and fits that are recorded instead of run: the score of each is given."""
+    rng = np.random.default_rng(0)
+    X = rng.poisson(5 * rng.random((40, 12))).astype(float)
+    fits, starts = [], []
+
+    def start_with(scores, error=200.0):
+        def fitted(nmf, start, source):
+            starts.append(start)
+            fits.append(np.full((2, 12), float(len(fits))))
+            return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60)
+
+        monkeypatch.setattr(counts, "_short_fit", fitted)
+        monkeypatch.setattr(counts, "unmixed", lambda A: A)
+        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True))
+        assert all(
+            start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
+        )  # one from the other
+        return found.start[0, 0], found.dispersion, len(fits)
+
+    return start_with
+
+
+@pytest.mark.parametrize(
+    ("scores", "start", "n_fits"),
+    [
+        ([900, 800, 761], 1, 3),  # unmixed, it gains less than one a sample
+        ([800, 900, 761], 0, 3),
+        ([900, 800, 759, 780, 700, 790], 4, 6),  # it gains more: the best of four
+    ],
+)
+def test_components_are_unmixed_as_often_as_it_pays(problem, scores, start, n_fits):
+    assert problem(scores) == (start, 1.0, n_fits)
+
+
+def test_components_of_overdispersed_counts_are_not_unmixed(problem):
+    start, dispersion, n_fits = problem([900, 800], error=1000.0)
+    assert (start, n_fits) == (1, 2)
+    assert dispersion == pytest.approx(2 * 1000 / (40 * 12 - 60 - 24))
