@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 import altmin
+from altmin.kernels.compiled import compiled
 
 ROOT = str(Path(altmin.__file__).parent) + os.sep
 FOLDER = "ALTMIN_REACH"
@@ -208,7 +209,7 @@ class Watch:
             result = yield
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
         self.reach.seconds[item.nodeid] = time.perf_counter() - begin
         self.reach.lines[item.nodeid] = self.seen()
         return result
@@ -228,11 +229,11 @@ class Watch:
         if self.reach.lines:
             name = os.environ.get("PYTEST_XDIST_WORKER", os.environ.get(PART, "main"))
             part = Path(os.environ[FOLDER]) / f"{name}.json"
-            lines = {
-                test: {path: f"{bits:x}" for path, bits in found.items()}
-                for test, found in self.reach.lines.items()
+            written = {
+                test: {path: f"{bits:x}" for path, bits in lines.items()}
+                for test, lines in self.reach.lines.items()
             }
-            part.write_text(json.dumps({"lines": lines, "seconds": self.reach.seconds}))
+            part.write_text(json.dumps({"lines": written, "seconds": self.reach.seconds}))
 
 
 def add(to: Lines, other: Lines) -> None:
@@ -241,7 +242,22 @@ def add(to: Lines, other: Lines) -> None:
         to[path] = to.get(path, 0) | bits
 
 
+def unwatched(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Call without a look: a watched compiler takes five times as long."""
+
+    def blind(*args: Any) -> Any:
+        look = sys.gettrace()
+        sys.settrace(None)
+        try:
+            return call(*args)
+        finally:
+            sys.settrace(look)
+
+    return blind
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Register the watch where a survey asks for it."""
     if os.environ.get(FOLDER):
+        compiled.__call__ = unwatched(compiled.__call__)  # type: ignore[method-assign]
         config.pluginmanager.register(Watch(), "altmin-reach")
