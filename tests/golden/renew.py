@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import applications  # noqa: F401 (enters its cases)
 from cases import CASES
 from describe import describe
 
