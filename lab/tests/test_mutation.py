@@ -108,6 +108,11 @@ def test_tests_are_chosen_by_the_lines_that_they_run_quick_ones_first(tmp_path):
     assert chosen("m.py", 11) == ["t::quick", "t::slow"]
     assert chosen("m.py", 11, 5) == ["t::quick"]
     assert chosen("m.py", 10) == ["t::slow"]
+    reach.seconds["v::slow"], reach.lines["v::slow"] = 9.0, {"m.py": whole}
+    assert chosen("m.py", 10, 5) == ["t::slow"]
+    reach.catches["v"] += 1  # a file that catches bugs is asked earlier
+    assert chosen("m.py", 10, 5) == ["v::slow"]
+    del reach.lines["v::slow"]
     # Compiled functions are called where Python can't see: those that name them count, the nearest first.
     assert chosen("m.py", 5) == ["t::quick", "t::slow"]
     assert chosen("m.py", 1) == ["t::quick", "t::slow"]  # what names the constant

@@ -117,8 +117,10 @@ def run(
     kept = out / f"seed-{seed}.jsonl"
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     known = {line["key"]: line for line in lines}
+    for file in out.glob("seed-*.jsonl"):
+        reach.catches.update(by_file(json.loads(line)["by"]) for line in file.read_text().splitlines())
     mutants = draw(package, count, seed)
-    with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as file:
+    with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as log:
         new = [mutant for mutant in mutants if mutant.key not in known]
         copies: Queue[Warm] = Queue()
         for number in range(jobs if new else 0):
@@ -134,13 +136,19 @@ def run(
 
         with ThreadPoolExecutor(jobs) as pool:
             for done, trial in enumerate(pool.map(one, new), 1):
-                file.write(trial.to_json() + "\n")
-                file.flush()
+                log.write(trial.to_json() + "\n")
+                log.flush()
                 known[trial.mutant.key] = json.loads(trial.to_json())
+                reach.catches[by_file(trial.by)] += 1
                 say(f"{done}/{len(new)} {trial.fate}: {mutant_name(trial.mutant)}")
         while not copies.empty():
             copies.get().close()
     return [known[mutant.key] for mutant in mutants]
+
+
+def by_file(test: str) -> str:
+    """The file of a test that caught a bug."""
+    return test.partition("::")[0]
 
 
 def mutant_name(mutant: Mutant) -> str:

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -39,6 +39,7 @@ class Reach:
 
     lines: dict[str, Lines] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    catches: Counter[str] = field(default_factory=Counter)  # of each file of tests, bugs until now
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
@@ -103,13 +104,14 @@ class Reach:
         return chosen
 
     def _in_turns(self, tests: set[str]) -> list[str]:
-        """Quick tests first, each file's quickest before its others: tests of one file say much the same."""
+        """Quick tests first, and those of files that caught much; tests of one file say much the same."""
         turn: dict[str, int] = defaultdict(int)
         ranked = []
         for test in sorted(tests, key=lambda test: (self.seconds.get(test, 1.0), test)):
             file = test.partition("::")[0]
             turn[file] += 1
-            ranked.append((max(self.seconds.get(test, 1.0), 0.05) * turn[file], test))
+            wait = max(self.seconds.get(test, 1.0), 0.05) * turn[file]
+            ranked.append((wait / (1 + self.catches[file]), test))
         return [test for _, test in sorted(ranked)]
 
     def _running(self, path: str, bits: int) -> set[str]:
