@@ -12,7 +12,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import applications  # noqa: F401 (enters its cases)
-import verdicts  # noqa: F401 (likewise)
+import evidence  # noqa: F401
+import verdicts  # noqa: F401
 from cases import CASES
 from describe import describe
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from altmin import images
+from altmin import AND, datasets, images
 from altmin.engine import progress
 from altmin.engine.progress import Line, Silent, make_progress
 
@@ -133,3 +133,19 @@ def test_filling_in_tells_of_every_pass(monkeypatch):
     numbers = [event[1] for event in told.events if event[0] == "iteration"]
     assert numbers == list(range(1, told.events[0][2] + 1))
     assert told.events[-1] == ("end", "done")
+
+
+def test_a_fit_tells_how_far_each_round_is(monkeypatch):
+    told = Told()
+    monkeypatch.setattr("altmin.estimators.base.make_progress", lambda verbose: told)
+    X = datasets.make_dir(9000, 300, 3, random_state=0).X  # several blocks
+    AND(3, max_iter=3, n_jobs=1).fit(X)
+    shares = [share for kind, *_, share in told.events if kind == "round"]
+    assert min(shares) < 1.0
+    assert all(0 < share <= 1 for share in shares)
+    ends = [i for i, share in enumerate(shares) if share == 1.0]
+    assert ends[-1] == len(shares) - 1
+    for begin, end in zip([-1, *ends], ends, strict=False):
+        part = shares[begin + 1 : end + 1]
+        assert part == sorted(part)
+    assert told.events[0][2] == 3
