@@ -237,7 +237,7 @@ def texts_of_reports() -> Any:
     drawn = Console(file=io.StringIO(), width=100, color_system=None)
     drawn.print(report)
     told = {"plain": str(report), "html": report._repr_html_(), "drawn": drawn.file.getvalue()}
-    told |= {"outcome": str(model.outcome_), "row": str(report["span"]), "model": model._repr_html_()[-400:]}
+    told |= {"outcome": str(model.outcome_), "row": str(report["span"])}
     return {name: "\n".join(told[name].split("\n")) for name in told} | {"json": sorted(report.to_dict())}
 
 
