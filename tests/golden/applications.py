@@ -248,9 +248,7 @@ def completion_from_features() -> Any:
     R = A @ np.outer(rng.standard_normal(5), rng.standard_normal(4)) @ B.T
     R = sp.coo_array(R * (rng.random(R.shape) < 0.4))
     model = COMPLETION(1, **ON).fit(R, A, B)
-    named = COMPLETION(2, max_iter=4, **ON).fit(
-        ratings(), sp.eye_array(40, format="csr"), sp.csr_array(np.abs(B))
-    )
+    named = COMPLETION(2, max_iter=4, **ON).fit(ratings(), sp.csr_array(np.eye(40)), sp.csr_array(np.abs(B)))
     return {
         "whole": model.complete(),
         "new": model.complete(A[:3] + 1, B[:4]),
