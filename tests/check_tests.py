@@ -71,9 +71,11 @@ def _checked(node: ast.AST) -> bool:
 
 
 def never_fails(test: ast.expr) -> bool:
-    """``not (a and b)``, and constants."""
+    """Constants, ``not (a and b)``, and its other spelling ``not a or not b``."""
     if isinstance(test, ast.Constant):
         return bool(test.value)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return all(isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.Not) for part in test.values)
     return (
         isinstance(test, ast.UnaryOp)
         and isinstance(test.op, ast.Not)

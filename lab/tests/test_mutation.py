@@ -1,15 +1,18 @@
 """The mutation runner: which bugs it makes, which tests it chooses, and what it calls caught."""
 
+import inspect
 import json
+import sys
 import textwrap
 from pathlib import Path
 
 import pytest
 
+from altmin.datasets import make_dir
 from altmin_lab.mutation import campaign
 from altmin_lab.mutation.operators import draw, mutants_of
 from altmin_lab.mutation.page import page
-from altmin_lab.mutation.reach import Reach
+from altmin_lab.mutation.reach import Reach, Watch
 
 SOURCE = textwrap.dedent(
     '''
@@ -71,17 +74,72 @@ def test_a_draw_is_the_same_for_a_seed_and_hits_no_function_twice_by_one_operato
     assert {mutant.path for mutant in first} == {"m.py"}
 
 
-def test_tests_are_chosen_by_what_they_call_quick_ones_first(tmp_path):
-    (tmp_path / "m.py").write_text("def kernel(x):\n    return x\n\n\ndef caller(x):\n    return kernel(x)\n")
+CALLS = """\
+LIMIT = 3
+
+
+def kernel(x):
+    return x
+
+
+def caller(x):
+    if x > 2:
+        x = LIMIT
+    return kernel(x)
+
+
+def far(x):
+    return caller(x)
+"""
+
+
+def test_tests_are_chosen_by_the_lines_that_they_run_quick_ones_first(tmp_path):
+    (tmp_path / "m.py").write_text(CALLS)
+    (tmp_path / "n.py").write_text("def alone(x):\n    return x\n")
+    whole, short, far = (sum(1 << line for line in lines) for lines in ((9, 10, 11), (9, 11), (15,)))
     reach = Reach(
-        {"t::slow": {"m.py:caller"}, "t::quick": {"m.py:caller"}, "t::other": {"n.py:f"}},
-        {"t::slow": 9.0, "t::quick": 0.1, "t::other": 0.1},
+        {"t::slow": {"m.py": whole}, "t::quick": {"m.py": short}, "t::far": {"m.py": far | 1}},
+        {"t::slow": 9.0, "t::quick": 0.1, "t::far": 0.1},
     )
-    assert reach.tests_for("m.py", "caller", str(tmp_path), 60) == ["t::quick", "t::slow"]
-    assert reach.tests_for("m.py", "caller", str(tmp_path), 5) == ["t::quick"]
-    # Compiled functions are called where Python can't see: those that name them count.
-    assert reach.tests_for("m.py", "kernel", str(tmp_path), 60) == ["t::quick", "t::slow"]
-    assert reach.tests_for("gone.py", "f", str(tmp_path), 60) == []
+
+    def chosen(path, line, limit=60):
+        return reach.tests_for(path, line, str(tmp_path), limit)
+
+    assert chosen("m.py", 11) == ["t::quick", "t::slow"]
+    assert chosen("m.py", 11, 5) == ["t::quick"]
+    assert chosen("m.py", 10) == ["t::slow"]
+    reach.seconds["v::slow"], reach.lines["v::slow"] = 9.0, {"m.py": whole}
+    assert chosen("m.py", 10, 5) == ["t::slow"]
+    reach.catches["v"] += 1  # a file that catches bugs is asked earlier
+    assert chosen("m.py", 10, 5) == ["v::slow"]
+    del reach.lines["v::slow"]
+    # Compiled functions are called where Python can't see: those that name them count, the nearest first.
+    assert chosen("m.py", 5) == ["t::quick", "t::slow"]
+    assert chosen("m.py", 1) == ["t::quick", "t::slow"]  # what names the constant
+    del reach.lines["t::slow"], reach.lines["t::quick"]
+    assert chosen("m.py", 5) == ["t::far"]
+    assert chosen("n.py", 2) == []
+    assert chosen("gone.py", 1) == []
+
+
+def test_lines_are_watched_as_they_run():
+    watch = Watch()
+    sys.settrace(watch.look)
+    try:
+        make_dir(5, 4, 2, random_state=0)
+    finally:
+        sys.settrace(None)
+    source = Path(inspect.getfile(make_dir)).read_text().splitlines()
+    ran = watch.seen()["datasets/nonnegative.py"]
+    lines = [source[n - 1].strip() for n in range(1, len(source) + 1) if ran >> n & 1]
+    assert any(line.startswith("rng = ") for line in lines)
+    assert not any(line.startswith("raise ") for line in lines)
+
+
+def test_the_first_look_takes_the_quickest_and_always_one():
+    seconds = {"a": 1.0, "b": 0.4, "c": 0.2}
+    assert campaign.in_two(["a", "b", "c"], seconds) == [["a", "b"], ["c"]]
+    assert campaign.in_two(["a"], {"a": 9.0}) == [["a"]]
 
 
 def _project(root: Path) -> Path:
@@ -98,8 +156,8 @@ def _project(root: Path) -> Path:
     reach = root / "out" / "reach"
     reach.mkdir(parents=True)
     tests = [f"tests/test_sums.py::{name}" for name in ("test_that_fails_in_a_copy", "test_total")]
-    functions, seconds = dict.fromkeys(tests, ("sums.py:total",)), dict(zip(tests, (0.01, 0.02), strict=True))
-    (reach / "main.json").write_text(json.dumps({"functions": functions, "seconds": seconds}))
+    lines, seconds = {key: {"sums.py": "14"} for key in tests}, dict(zip(tests, (0.01, 0.02), strict=True))
+    (reach / "main.json").write_text(json.dumps({"lines": lines, "seconds": seconds}))
     return root
 
 
@@ -138,12 +196,12 @@ def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_
 
 def test_files_that_are_looked_at_again_replace_what_was_known_of_them(tmp_path):
     def write(part, tests):
-        known = {"functions": dict.fromkeys(tests, ("m.py:f",)), "seconds": dict.fromkeys(tests, 1.0)}
+        known = {"lines": {key: {"m.py": "4"} for key in tests}, "seconds": dict.fromkeys(tests, 1.0)}
         (tmp_path / part).write_text(json.dumps(known))
 
     write("gw0.json", ["t.py::old", "u.py::kept"])
     write("since-1.json", ["t.py::new"])
-    assert set(Reach.read(tmp_path).functions) == {"t.py::new", "u.py::kept"}
+    assert set(Reach.read(tmp_path).lines) == {"t.py::new", "u.py::kept"}
 
 
 def test_tests_that_are_gone_are_no_catch(tmp_path):

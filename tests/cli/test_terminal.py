@@ -43,7 +43,9 @@ def screen(text, columns):
     return [line.rstrip() for line in lines]
 
 
-@pytest.mark.parametrize("columns", [60, 80, 120, 200])
+@pytest.mark.parametrize(
+    "columns", [60, *(pytest.param(wide, marks=pytest.mark.slow) for wide in (80, 120)), 200]
+)
 def test_progress_leaves_one_line(folder, columns):
     import fcntl
     import struct

@@ -80,7 +80,7 @@ def test_partial_fit_learns_from_chunks_of_any_size():
 
 
 def test_partial_fit_survives_single_rows():
-    planted = make_quadratic(80, 4, 1, random_state=5)
+    planted = make_quadratic(30, 3, 1, random_state=5)
     fitted = model()
     for x, y in zip(planted.X, planted.y, strict=True):
         fitted.partial_fit(x[None, :], [y])

@@ -46,7 +46,7 @@ def test_features_are_found_from_the_data_alone_and_the_report_says_so(kind, see
     assert model.guarantee_.verdict == ("plausible" if kind == "neg" else "recovered")
 
 
-@pytest.mark.seeds(3)
+@pytest.mark.seeds
 def test_at_the_noise_level_it_stops_instead_of_getting_worse(seed):
     problem = make_dir(1500, 120, 15, concentration=1.5, noise=3e-3, random_state=seed)
     errors = [
@@ -61,7 +61,7 @@ def test_at_the_noise_level_it_stops_instead_of_getting_worse(seed):
     assert "effort='full'" in model.guarantee_.advice
 
 
-@pytest.mark.seeds(3)
+@pytest.mark.seeds
 def test_binary_weights_with_the_constant_threshold(seed):
     problem = make_binary(1500, 100, 20, n_active=3, random_state=seed)
     model = AND(20, init=problem.start, threshold=0.25, max_iter=12).fit(problem.X)
@@ -69,7 +69,7 @@ def test_binary_weights_with_the_constant_threshold(seed):
 
 
 @pytest.mark.parametrize("share, scale", [(0.005, 1.0), (0.02, 1.0), (0.02, 10.0)])
-@pytest.mark.seeds(2)
+@pytest.mark.seeds
 def test_gross_outliers_are_left_out_and_named(share, scale, seed):
     problem = PROBLEMS["dir"](seed)
     X, rows = add_outliers(problem.X, share, scale=scale, random_state=seed)
@@ -89,7 +89,7 @@ def test_two_components_too_many_do_no_harm(noise):
     assert sine_errors(model.components_, problem.components).max() < 1e-2
 
 
-@pytest.mark.seeds(3)
+@pytest.mark.seeds
 def test_no_pure_samples_turn_the_report_red(seed):
     problem = make_binary(1500, 100, 20, n_active=3, random_state=seed)
     model = AND(20, nonnegative_components=False).fit(problem.X)
@@ -100,7 +100,7 @@ def test_no_pure_samples_turn_the_report_red(seed):
     assert "both factors were fitted as non-negative" in polished.outcome_.message
 
 
-@pytest.mark.seeds(2)
+@pytest.mark.seeds
 def test_too_few_components_and_a_bad_start_are_not_called_recovered(seed):
     problem = PROBLEMS["dir"](seed)
     for options in ({"n_components": 13}, {"n_components": 15, "init": "random", "random_state": seed}):
@@ -142,7 +142,7 @@ def test_a_red_report_says_what_to_do_next():
     assert report["signs_of_noise"].status == "violated"
 
 
-@pytest.mark.seeds(2)
+@pytest.mark.seeds
 def test_weights_with_a_floor_are_the_smallest_cone_and_the_report_says_so(seed):
     """Nothing can tell A from B = (f 11' + (1 - D f) I) A: what is claimed is B, and the row says why."""
     problem = make_dir(800, 60, 6, concentration=1.0, random_state=seed)

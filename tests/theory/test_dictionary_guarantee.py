@@ -100,10 +100,10 @@ def test_models_and_their_reports_survive_a_file(name, tmp_path):
 
 
 def test_the_full_report_of_orthogonal_dictionaries_starts_elsewhere():
-    problem = make_sparse_dictionary(2500, 8, density=0.15, orthogonal=True, snr_db=20, random_state=7)
+    problem = make_sparse_dictionary(1200, 6, density=0.15, orthogonal=True, snr_db=20, random_state=7)
     model = OrthogonalDictionaryLearning().fit(problem.X)
     report = model.guarantee(problem.X)
     assert report.verdict == "recovered"
     assert 0 < report["restarts"].measured < 0.05
-    noise = np.random.default_rng(0).standard_normal((1500, 8))
+    noise = np.random.default_rng(0).standard_normal((500, 6))
     assert OrthogonalDictionaryLearning().fit(noise).guarantee(noise).verdict in ("unknown", "contradicted")

@@ -184,7 +184,7 @@ def test_the_number_is_that_of_the_planted_signatures():
     assert choose_number(cohort(library(4), n=80)[0], 10, 0).n_components == 4
 
 
-@pytest.mark.parametrize("shape", [5.0, 30.0])
+@pytest.mark.parametrize("shape", [5.0, pytest.param(30.0, marks=pytest.mark.slow)])
 def test_counts_that_vary_more_than_poisson_counts_have_no_more_signatures(shape):
     rng = np.random.default_rng(8)
     means = cohort(library(3, seed=4), n=70, depth=3000)[1] @ library(3, seed=4)

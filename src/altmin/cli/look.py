@@ -33,7 +33,7 @@ def select_number(
         from altmin.report.page import draw_without_a_screen
 
         draw_without_a_screen()
-        plot_selection(found).savefig(out)
+        plot_selection(found).figure.savefig(out)
         print(f"picture: {out}")
 
 

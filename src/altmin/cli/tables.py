@@ -176,7 +176,9 @@ def _read_columns(path: Path, kind: str, wanted: Wanted) -> Frame:
             table = read_json(path)
     except ImportError as error:
         raise FileError(f"{path}: reading it needs {error.name}: pip install 'altmin[cli]'") from None
-    except OSError as error:
+    except FileError:
+        raise
+    except (OSError, ValueError) as error:  # of a damaged file, pyarrow raises either
         raise FileError(f"{path} is not a readable {kind} file ({error})") from None
     frame = _sorted_out(path, table, wanted, text.named)
     return replace(frame, notes=(*text.notes, *frame.notes), first_line=text.first_line)

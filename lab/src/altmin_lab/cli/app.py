@@ -115,7 +115,7 @@ def mutate(
         "mutation"
     ),
     jobs: Annotated[int, typer.Option(min=1, help="Copies of the tree at work at once.")] = 2,
-    limit: Annotated[float, typer.Option(help="Seconds that the tests of one bug may take.")] = 30.0,
+    limit: Annotated[float, typer.Option(help="Seconds that the tests of one bug may take.")] = 10.0,
     page: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
 ) -> None:
     """Plant plausible bugs one at a time, and see whether the tests notice."""

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -34,6 +34,8 @@ NO_END = "no end"
 # No compiled function calls one of another file, so a changed file is all that has to be compiled again,
 # unless it is the one that compiles.
 COMPILER = "kernels/compiled.py"
+# Most bugs are caught by the quickest tests; only the others pay for collecting all files.
+FIRST_LOOK = 1.5
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def run(
     count: int,
     seed: int,
     jobs: int = 2,
-    limit: float = 30.0,
+    limit: float = 10.0,
     say: Callable[[str], None],
 ) -> list[dict[str, object]]:
     """Draw bugs, run what isn't known yet, and return all lines.
@@ -100,7 +102,7 @@ def run(
         How many bugs, drawn with which seed.
     jobs : int, default=2
         Copies of the tree at work at once.
-    limit : float, default=30
+    limit : float, default=10
         Seconds that the tests of one bug may take.
     say : callable
         Told of each bug as it ends.
@@ -115,30 +117,38 @@ def run(
     kept = out / f"seed-{seed}.jsonl"
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
     known = {line["key"]: line for line in lines}
+    for file in out.glob("seed-*.jsonl"):
+        reach.catches.update(by_file(json.loads(line)["by"]) for line in file.read_text().splitlines())
     mutants = draw(package, count, seed)
-    with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as file:
+    with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as log:
         new = [mutant for mutant in mutants if mutant.key not in known]
         copies: Queue[Warm] = Queue()
         for number in range(jobs if new else 0):
             copies.put(Warm(root, Path(scratch) / str(number)))
 
         def one(mutant: Mutant) -> Trial:
-            tests = reach.tests_for(mutant.path, mutant.function, str(package), limit)
+            tests = reach.tests_for(mutant.path, mutant.line, str(package), limit)
             copy = copies.get()
             try:
-                return copy(mutant, tests, sum(reach.seconds.get(test, 1.0) for test in tests))
+                return copy(mutant, tests, reach.seconds)
             finally:
                 copies.put(copy)
 
         with ThreadPoolExecutor(jobs) as pool:
             for done, trial in enumerate(pool.map(one, new), 1):
-                file.write(trial.to_json() + "\n")
-                file.flush()
+                log.write(trial.to_json() + "\n")
+                log.flush()
                 known[trial.mutant.key] = json.loads(trial.to_json())
+                reach.catches[by_file(trial.by)] += 1
                 say(f"{done}/{len(new)} {trial.fate}: {mutant_name(trial.mutant)}")
         while not copies.empty():
             copies.get().close()
     return [known[mutant.key] for mutant in mutants]
+
+
+def by_file(test: str) -> str:
+    """The file of a test that caught a bug."""
+    return test.partition("::")[0]
 
 
 def mutant_name(mutant: Mutant) -> str:
@@ -167,11 +177,15 @@ class Warm:
         self.server.stdin.close()
         self.server.wait()
 
-    def __call__(self, mutant: Mutant, tests: list[str], expected: float) -> Trial:
+    def __call__(self, mutant: Mutant, tests: list[str], seconds: Mapping[str, float]) -> Trial:
         """Plant, test, and take the bug out again. A test that fails without the bug, too, has no say."""
         while tests := [test for test in tests if test not in self.unsound]:
             with self._planted(mutant):
-                code, by = self._pytest(tests, expected, fresh=mutant.path == COMPILER)
+                for part in in_two(tests, seconds):
+                    expected = sum(seconds.get(test, 1.0) for test in part)
+                    code, by = self._pytest(part, expected, fresh=mutant.path == COMPILER)
+                    if code:
+                        break
             if code == 0:
                 return Trial(mutant, "survived", len(tests))
             if by == NO_END or self._is_sound(by, tests):
@@ -180,17 +194,21 @@ class Warm:
 
     @contextmanager
     def _planted(self, mutant: Mutant) -> Iterator[None]:
-        """The bug in the file; afterwards the file is as if it had never been there."""
+        """The bug in the file; afterwards the file and what is compiled of it are as they were."""
         file = self.copy / "src" / "altmin" / mutant.path
         right, times = file.read_text(), file.stat()
+        beside = file.parent / "__pycache__"
+        compiled = {kept: kept.read_bytes() for kept in beside.glob(f"{file.stem}.*.nb?")}
         file.write_text(mutant.plant(right))
         try:
             yield
         finally:
             file.write_text(right)
             os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
-            for compiled in (file.parent / "__pycache__").glob(f"{file.stem}.*.pyc"):
-                compiled.unlink()
+            for of_the_bug in beside.glob(f"{file.stem}.*"):
+                of_the_bug.unlink()
+            for kept, code in compiled.items():
+                kept.write_bytes(code)
 
     def _is_sound(self, by: str, tests: list[str]) -> bool:
         """Whether what failed passes without the bug: one test, or the imports of all of them."""
@@ -222,6 +240,15 @@ class Warm:
             print(json.dumps(asked), file=self.server.stdin, flush=True)
             answer = json.loads(self.server.stdout.readline())
         return answer["code"], answer["said"]
+
+
+def in_two(tests: list[str], seconds: Mapping[str, float]) -> list[list[str]]:
+    """Tests of the first look, and the others."""
+    total, first = 0.0, 0
+    while first < len(tests) and (not first or total + seconds.get(tests[first], 1.0) <= FIRST_LOOK):
+        total += seconds.get(tests[first], 1.0)
+        first += 1
+    return [part for part in (tests[:first], tests[first:]) if part]
 
 
 def _first_failure(said: str, tests: list[str]) -> str:

@@ -1,6 +1,6 @@
-"""Which tests reach which functions: a pytest plugin that writes it down, and the choice of tests for a bug.
+"""Which tests reach which lines: a pytest plugin that writes it down, and the choice of tests for a bug.
 
-Calls are seen by ``sys.setprofile``, in all threads. Python doesn't see calls of compiled functions: a kernel
+Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: a kernel
 counts as reached by the tests of the functions that name it. What a fixture of wider scope does counts for
 all tests of its file. What a test does in other processes isn't seen.
 """
@@ -13,29 +13,33 @@ import os
 import sys
 import threading
 import time
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
 
 import altmin
+from altmin.kernels.compiled import compiled
 
 ROOT = str(Path(altmin.__file__).parent) + os.sep
 FOLDER = "ALTMIN_REACH"
 PART = "ALTMIN_REACH_PART"
 SINCE = "since"
+Lines = dict[str, int]  # path: a number whose bit n says that line n was run
 
 
 @dataclass
 class Reach:
-    """Functions that each test calls, and how long it takes."""
+    """Lines that each test runs, and how long it takes."""
 
-    functions: dict[str, set[str]] = field(default_factory=dict)
+    lines: dict[str, Lines] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
+    catches: Counter[str] = field(default_factory=Counter)  # of each file of tests, bugs until now
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
@@ -44,27 +48,31 @@ class Reach:
         for part in sorted(folder.glob("*.json"), key=lambda part: part.stat().st_mtime_ns):
             kept = json.loads(part.read_text())
             if part.stem.startswith(SINCE):  # these files were looked at again, and have other tests now
-                again = {test.partition("::")[0] for test in kept["functions"]}
-                old = [test for test in reach.functions if test.partition("::")[0] in again]
+                again = {test.partition("::")[0] for test in kept["lines"]}
+                old = [test for test in reach.lines if test.partition("::")[0] in again]
                 for test in old:
-                    del reach.functions[test], reach.seconds[test]
-            reach.functions |= {test: set(names) for test, names in kept["functions"].items()}
+                    del reach.lines[test], reach.seconds[test]
+            for test, paths in kept["lines"].items():
+                reach.lines[test] = {path: int(bits, 16) for path, bits in paths.items()}
             reach.seconds |= kept["seconds"]
-        if not reach.functions:
+        if not reach.lines:
             raise FileNotFoundError(
                 f"{folder}: nothing is known of the tests yet; run `altmin-lab mutate --survey`"
             )
         return reach
 
-    def tests_for(self, path: str, function: str, source: str, limit: float) -> list[str]:
-        """Tests that reach a function, quick ones first, as many as the time allows.
+    def tests_for(self, path: str, line: int, package: str, limit: float) -> list[str]:
+        """Tests that reach a line, quick ones first, as many as the time allows.
 
         Parameters
         ----------
-        path, function : str
-            Where the bug is; ``function`` is '' at the top of a module.
-        source : str
-            Text of the whole package, to look for what names the function where no test calls it.
+        path : str
+            The file, relative to the package.
+        line : int
+            Where the bug is.
+        package : str
+            The package's folder. Where no test runs the line, those count that run another of its function,
+            then those that run what names the function (or the constant), then those that run the file.
         limit : float
             Seconds that the tests may take in all.
 
@@ -73,16 +81,19 @@ class Reach:
         list of str
             Node ids.
         """
-        found = self._calling(path, function)
+        places = [place for place in _places(package) if place.path == path and place.holds(line)]
+        found: set[str] = set()
+        if places:
+            inner = max(places, key=lambda place: place.first)
+            found = self._running(path, 1 << line) or self._running(path, inner.bits)
+        names = {place.name for place in places} | _assigned(package, path, line)
+        while names and not found:
+            naming = [place for place in _places(package) if names & place.words and place not in places]
+            found = {test for place in naming for test in self._running(place.path, place.bits)}
+            places += naming
+            names = {place.name for place in naming}
         if not found:
-            leaf = function.rpartition(".")[2]
-            found = (
-                {test for where in naming(leaf, source) for test in self._calling(*where)} if leaf else set()
-            )
-        if not found:
-            found = {
-                test for test, names in self.functions.items() if any(n.startswith(f"{path}:") for n in names)
-            }
+            found = self._running(path, -1)
         chosen: list[str] = []
         total = 0.0
         for test in self._in_turns(found):
@@ -93,59 +104,67 @@ class Reach:
         return chosen
 
     def _in_turns(self, tests: set[str]) -> list[str]:
-        """Quick tests first, each file's quickest before its others: tests of one file say much the same."""
+        """Quick tests first, and those of files that caught much; tests of one file say much the same."""
         turn: dict[str, int] = defaultdict(int)
         ranked = []
         for test in sorted(tests, key=lambda test: (self.seconds.get(test, 1.0), test)):
             file = test.partition("::")[0]
             turn[file] += 1
-            ranked.append((max(self.seconds.get(test, 1.0), 0.05) * turn[file], test))
+            wait = max(self.seconds.get(test, 1.0), 0.05) * turn[file]
+            ranked.append((wait / (1 + self.catches[file]), test))
         return [test for _, test in sorted(ranked)]
 
-    def _calling(self, path: str, function: str) -> set[str]:
-        if not function:
-            return set()
-        names = {f"{path}:{function}"}
-        return {test for test, called in self.functions.items() if called & names}
+    def _running(self, path: str, bits: int) -> set[str]:
+        return {test for test, lines in self.lines.items() if lines.get(path, 0) & bits}
 
 
-def naming(name: str, package: str) -> Iterator[tuple[str, str]]:
-    """Functions of the package that speak of a name: (path, function)."""
-    seen, waiting = {name}, [name]
-    while waiting:
-        word = waiting.pop()
-        for path, function, words in _speech(package):
-            if word in words and function.rpartition(".")[2] not in seen:
-                seen.add(function.rpartition(".")[2])
-                waiting.append(function.rpartition(".")[2])
-                yield path, function
+@dataclass(frozen=True)
+class _Place:
+    """A function: its lines but for ``def``, which importing runs, and the names that it speaks of."""
+
+    path: str
+    name: str
+    first: int
+    last: int
+    words: frozenset[str]
+
+    def holds(self, line: int) -> bool:
+        return self.first <= line <= self.last
+
+    @property
+    def bits(self) -> int:
+        return (1 << self.last + 1) - (1 << self.first)
 
 
-_SPEECH: dict[str, list[tuple[str, str, frozenset[str]]]] = {}
+@cache
+def _trees(package: str) -> dict[str, ast.Module]:
+    files = sorted(Path(package).rglob("*.py"))
+    return {file.relative_to(package).as_posix(): ast.parse(file.read_text()) for file in files}
 
 
-def _speech(package: str) -> list[tuple[str, str, frozenset[str]]]:
-    """(path, function, the names in it) of every function below a folder."""
-    if package not in _SPEECH:
-        rows = []
-        for file in sorted(Path(package).rglob("*.py")):
-            path = file.relative_to(package).as_posix()
-            for function, node in functions_in(ast.parse(file.read_text())):
+@cache
+def _places(package: str) -> tuple[_Place, ...]:
+    """Every function below a folder."""
+    places = []
+    for path, tree in _trees(package).items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
                 words = {getattr(item, "id", getattr(item, "attr", "")) for item in ast.walk(node)}
-                rows.append((path, function, frozenset(words)))
-        _SPEECH[package] = rows
-    return _SPEECH[package]
+                first, last = node.body[0].lineno, node.end_lineno or node.lineno
+                places.append(_Place(path, node.name, first, last, frozenset(words)))
+    return tuple(places)
 
 
-def functions_in(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.AST]]:
-    """Qualified names of functions and methods, with their nodes."""
-    for child in ast.iter_child_nodes(tree):
-        name = inside
-        if isinstance(child, ast.FunctionDef | ast.ClassDef):
-            name = f"{inside}.{child.name}".lstrip(".")
-            if isinstance(child, ast.FunctionDef):
-                yield name, child
-        yield from functions_in(child, name)
+def _assigned(package: str, path: str, line: int) -> set[str]:
+    """Names that a line outside of functions gives a value to, and the class that it stands in."""
+    found = set()
+    for node in ast.walk(_trees(package).get(path, ast.Module([], []))):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.ClassDef):
+            if not node.lineno <= line <= (node.end_lineno or line):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+            found |= {getattr(target, "id", getattr(target, "name", "")) for target in targets}
+    return found - {""}
 
 
 class Watch:
@@ -153,53 +172,94 @@ class Watch:
 
     def __init__(self) -> None:
         self.reach = Reach()
-        self.shared: dict[str, set[str]] = defaultdict(set)
-        self.now: set[str] = set()
+        self.shared: dict[str, Lines] = defaultdict(dict)
+        # By a code's id, as its hash is slow: the code, and its lines that weren't run yet.
+        self.left: dict[int, tuple[CodeType, set[int]]] = {}
 
-    def look(self, frame: FrameType, event: str, _: Any) -> None:
-        """Write down a call of altmin's code."""
-        if event == "call":
-            code = frame.f_code
-            if code.co_filename.startswith(ROOT):
-                self.now.add(f"{code.co_filename[len(ROOT) :]}:{code.co_qualname.replace('.<locals>', '')}")
+    def look(self, frame: FrameType, event: str, _: Any) -> Any:
+        """Of a call of altmin's code, watch the lines."""
+        code = frame.f_code
+        if id(code) not in self.left:
+            if not code.co_filename.startswith(ROOT):
+                return None
+            self.left[id(code)] = code, {line for *_, line in code.co_lines() if line}
+        left = self.left[id(code)][1]
+
+        def run(frame: FrameType, event: str, _: Any) -> Any:
+            left.discard(frame.f_lineno)
+            return run
+
+        return run if left else None
+
+    def seen(self) -> Lines:
+        """Lines that were run since the test began."""
+        lines: Lines = {}
+        for code, left in list(self.left.values()):
+            path = code.co_filename[len(ROOT) :]
+            for line in {line for *_, line in code.co_lines() if line} - left:
+                lines[path] = lines.get(path, 0) | 1 << line
+        return lines
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Watch one test from its fixtures to its end."""
-        self.now = set()
+        self.left = {}
         begin = time.perf_counter()
-        sys.setprofile(self.look)
-        threading.setprofile(self.look)
+        sys.settrace(self.look)
+        threading.settrace(self.look)
         try:
             result = yield
         finally:
-            sys.setprofile(None)
-            threading.setprofile(None)
-        self.reach.functions[item.nodeid] = self.now
+            sys.settrace(None)
+            threading.settrace(None)
         self.reach.seconds[item.nodeid] = time.perf_counter() - begin
+        self.reach.lines[item.nodeid] = self.seen()
         return result
 
     @pytest.hookimpl(wrapper=True)
     def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> Iterator[Any]:
         """What a fixture of a module or of the session does serves all tests of the file."""
-        before = set(self.now)
         result = yield
         if fixturedef.scope != "function":
-            self.shared[request.node.nodeid.partition("::")[0]] |= self.now - before
+            add(self.shared[request.node.nodeid.partition("::")[0]], self.seen())
         return result
 
     def pytest_sessionfinish(self) -> None:
         """One file for each worker."""
-        for test, names in self.reach.functions.items():
-            names |= self.shared[test.partition("::")[0]]
-        if self.reach.functions:
+        for test, lines in self.reach.lines.items():
+            add(lines, self.shared[test.partition("::")[0]])
+        if self.reach.lines:
             name = os.environ.get("PYTEST_XDIST_WORKER", os.environ.get(PART, "main"))
             part = Path(os.environ[FOLDER]) / f"{name}.json"
-            functions = {test: sorted(names) for test, names in self.reach.functions.items()}
-            part.write_text(json.dumps({"functions": functions, "seconds": self.reach.seconds}))
+            written = {
+                test: {path: f"{bits:x}" for path, bits in lines.items()}
+                for test, lines in self.reach.lines.items()
+            }
+            part.write_text(json.dumps({"lines": written, "seconds": self.reach.seconds}))
+
+
+def add(to: Lines, other: Lines) -> None:
+    """Lines of one more run."""
+    for path, bits in other.items():
+        to[path] = to.get(path, 0) | bits
+
+
+def unwatched(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Call without a look: a watched compiler takes five times as long."""
+
+    def blind(*args: Any) -> Any:
+        look = sys.gettrace()
+        sys.settrace(None)
+        try:
+            return call(*args)
+        finally:
+            sys.settrace(look)
+
+    return blind
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the watch where a survey asks for it."""
     if os.environ.get(FOLDER):
+        compiled.__call__ = unwatched(compiled.__call__)  # type: ignore[method-assign]
         config.pluginmanager.register(Watch(), "altmin-reach")

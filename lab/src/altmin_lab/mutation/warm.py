@@ -6,6 +6,7 @@ each fork meets the bug in a fresh altmin. One line of JSON asks, one answers.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gc
 import importlib
@@ -53,15 +54,33 @@ def needed(names: Path) -> int:
     return 0
 
 
+def named(folder: Path) -> list[str]:
+    """Modules of others that the files below a folder import anywhere, also inside functions."""
+    found: set[str] = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module)
+    return sorted(name for name in found if not name.startswith(("altmin", "playwright")))
+
+
 def warm_up(scratch: Path) -> None:
-    """Import what altmin needs, but for altmin; what can't be imported alone is left to the tests."""
+    """Import what altmin and its tests need, but for altmin; what can't be imported alone is left to them."""
     names = scratch / "modules.json"
     os.waitpid(in_child(lambda: needed(names)), 0)
     found = json.loads(names.read_text()) if names.exists() else []
     plugins = [point.module for point in entry_points(group="pytest11")]
-    for name in ("pytest", "_pytest.doctest", "hypothesis", *plugins, *found):
+    lazily = [name for folder in ("src", "tests") for name in named(Path(folder))]
+    for name in ("pytest", "_pytest.doctest", *plugins, *found, *lazily):
         with contextlib.suppress(BaseException):
             importlib.import_module(name)
+    with contextlib.suppress(BaseException):  # a compiler that has compiled once is ready
+        import numba
+        import numpy as np
+
+        numba.njit(nogil=True, fastmath=True, error_model="numpy")(lambda x: x @ x)(np.ones(3))
     gc.collect()
     gc.freeze()  # forks needn't look through it
 
