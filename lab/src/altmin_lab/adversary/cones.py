@@ -313,13 +313,8 @@ def three_multiply(d: Draft) -> None:
 
 
 def quenched(d: Draft) -> None:
-    """A feature weakens another one where both occur."""
-    d.holds = d.sound = False
-    level = d.rng.uniform(0.3, 0.9)
-    Z = d.codes.copy()
-    Z[:, 1] *= 1 - level * Z[:, 0]
-    A = d.factors
-    d.after.append(lambda X: Z @ A)
+    """A feature weakens another one where both occur: samples are mixtures all the same."""
+    d.codes[:, 1] *= 1 - d.rng.uniform(0.3, 0.9) * d.codes[:, 0]
 
 
 def repeated(d: Draft) -> None:
