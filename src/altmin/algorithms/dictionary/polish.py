@@ -99,7 +99,8 @@ def polish(
     )
     after, drift = recentred(at(after, W), stats)
     after = replace(after, thresholds=next_thresholds(after, state.W, threshold, drift))
-    left = change * change / max(state.progress.change, change)  # the next pass would move as far
+    # as far as the next pass would move
+    left = change * change / max(state.progress.change, change, np.finfo(float).tiny)
     exact = left <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
     if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
         if threshold is None and is_loud(after):
