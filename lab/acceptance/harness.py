@@ -51,7 +51,7 @@ class Figure:
 
 def promise(function: Callable[[], Iterable[Figure]]) -> Callable[[], Iterable[Figure]]:
     """Register a function whose docstring's first line is the promise, and which yields figures."""
-    PROMISES[function.__name__] = function
+    PROMISES[f"{function.__module__}.{function.__name__}"] = function
     return function
 
 

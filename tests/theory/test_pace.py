@@ -172,7 +172,7 @@ PACE = {
     "peeled": (12, "converged", 1.3e-02),
     "peeled, samples": (39, "converged", 1.6e-02),
     "machine": (6, "converged", 9.6e-16),
-    "machine, noisy": (162, "converged", 3.4e-02),
+    "machine, noisy": (6, "converged", 3.4e-02),
     "machine, exponential": (6, "converged", 7.4e-16),
     "machine, batches": (28, "converged", 3.0e-14),
     "machine, one-hot": (32, "converged", 3.7e-01),

@@ -80,13 +80,7 @@ class LeastSquares(GrowCut, OnePass):
             case "moments":
                 return Round(moments_map, self._rows(state), "moments", then=self._look)
             case "step":
-                return Round(
-                    step_map,
-                    self._rows(state),
-                    "step",
-                    iteration=state.stage != "ridge",
-                    then=self.judge_step,
-                )
+                return Round(step_map, self._rows(state), "step", iteration=True, then=self.judge_step)
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:

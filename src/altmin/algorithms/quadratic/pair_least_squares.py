@@ -50,8 +50,7 @@ class PairLeastSquares(GrowCut, PairSensing):
             case "look":
                 return Round(residual_map, name="moments", then=self._look)
             case "step":
-                counts = state.stage != "ridge"
-                return Round(step_map, name="step", iteration=counts, then=self.judge_step)
+                return Round(step_map, name="step", iteration=True, then=self.judge_step)
         return super().next_round(state)
 
     def finish(self, state: Any) -> Any:
