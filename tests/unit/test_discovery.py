@@ -82,6 +82,12 @@ def test_a_law_is_found_beside_a_target():
     assert find(problem.X, RNG.standard_normal(2500)).kind == "no relation"
 
 
+def test_a_rank_between_those_of_the_search_is_found():
+    problem = make_quadratic(2500, 8, 5, noise=0.05, random_state=0)
+    found = find(problem.X, problem.y)
+    assert (found.kind, found.n_components) == ("quadratic law", 5)
+
+
 def test_the_answer_can_be_run_again_saved_and_shown(mixture, tmp_path):
     names = {"X": MIXTURE}
     exec(mixture.code, names)
@@ -243,6 +249,7 @@ def test_columns_with_zeros_of_their_own_are_no_combinations():
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((700, 8)) * (rng.random((700, 8)) < 0.15)
     assert are_columns(np.eye(8))
+    assert not are_columns(np.eye(8)[:3])  # three features that differ in one column each are features
     assert not are_columns(np.vstack([np.eye(8)[:3], rng.standard_normal((5, 8))]))
     found = find(rows)
     assert found.best is None
