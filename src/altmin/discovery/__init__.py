@@ -5,6 +5,7 @@ look.py         what can be seen at once: signs, counts, zeros, holes, copies, s
 dimensions.py   how many dimensions predict cells that were held out
 held_out.py     how well factors predict held-out cells, in the same units for every family
 screen.py       whether sparse combinations are worth a search
+sparsity.py     whether a few factors make up a row, against rows without structure
 families.py     what may be in the table, which estimators find it, and with how many components
 search.py       discover: try, compare, judge, fit the winner on all rows
 law.py          the same for a table with a target

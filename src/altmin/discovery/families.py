@@ -173,9 +173,10 @@ FAMILIES = (MIXTURES, SPARSE, OVERCOMPLETE)
 
 
 def are_columns(components: NDArray[Any]) -> bool:
-    """Whether half of the factors or more are single columns, which have zeros: nothing combines them."""
+    """Whether these are as many factors as columns, and half of them or more are single columns."""
+    k, d = components.shape
     largest = np.abs(components).max(axis=1)
-    return bool(np.mean(largest >= 0.99 * np.linalg.norm(components, axis=1)) >= 0.5)
+    return k == d and bool(np.mean(largest >= 0.99 * np.linalg.norm(components, axis=1)) >= 0.5)
 
 
 def may_be_orthogonal(components: NDArray[Any]) -> bool:

@@ -55,6 +55,9 @@ def discover_law(table: Sampled, seed: int, say: Callable[[Candidate, int], None
                     and candidates[-1].error > candidates[-2].error - candidates[-2].spread
                 ):
                     break  # a higher rank predicts no better
+            best = _simplest(candidates)
+            if best.family == "quadratic law" and best.n_components > 4:  # from here on by steps of two
+                candidates.append(_quadratic(table, best.n_components - 1, seed))
         except KeyboardInterrupt:
             stopped = True
     return _answer(candidates, table, seed, stopped)
@@ -90,11 +93,17 @@ def _score(truth: NDArray[Any], predicted: NDArray[Any]) -> tuple[float, float]:
     return float(left.sum() / size), float(np.sqrt(len(left)) * left.std() / size)
 
 
+def _simplest(candidates: list[Candidate]) -> Candidate:
+    """Of the laws that predict as well as the best one within a standard error."""
+    first = min(candidates, key=lambda candidate: candidate.error)
+    good = [c for c in candidates if c.error <= first.error + first.spread]
+    return min(good, key=lambda c: (_SIMPLEST.index(c.family), c.n_components))
+
+
 def _answer(candidates: list[Candidate], table: Sampled, seed: int, stopped: bool) -> Discovery:
     """The simplest law that predicts as well as the best one within a standard error."""
     ranked = tuple(sorted(candidates, key=lambda candidate: candidate.error))
-    good = [c for c in candidates if c.error <= ranked[0].error + ranked[0].spread]
-    best = min(good, key=lambda c: (_SIMPLEST.index(c.family), c.n_components))
+    best = _simplest(candidates)
     look, notes = look_at(table.rows), tuple(table.notes)
     if stopped:
         notes = ("The search was stopped before it ended, so this may change.", *notes)

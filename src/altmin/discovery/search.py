@@ -87,9 +87,8 @@ def discover(
     **Guarantee.** That of the model's own report, for which the search changes nothing: it was made with the
     full effort on all rows.
 
-    **Cost.** One fit for each candidate on the rows of the budget; for those whose first report leaves hope
-    the fit to all rows with its full report, and one more to a table without structure. Families that a
-    quick look rules out are not fitted.
+    **Cost.** One fit for each candidate on the rows of the budget; for those that the rows speak for, the fit
+    to all rows with its full report. Families that a quick look rules out are not fitted.
 
     References
     ----------
