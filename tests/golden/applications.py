@@ -358,11 +358,8 @@ def tables_that_are_discovered() -> Any:
             one.kind,
             one.n_components,
             one.answer,
-            *one.why,
-            *one.notes,
             one.code,
             len(one.terms),
-            str(one.terms),
         )
         for name, one in found.items()
     }
