@@ -153,7 +153,7 @@ def look(name):
 PACE = {
     "cone": (300, "converged", 2.2e-08),
     "cone, noisy": (64, "converged", 4.1e-03),
-    "cone, counts": (108, "converged", 1.0e-03),
+    "cone, counts": (73, "converged", 1.0e-03),
     "cone, holes": (300, "converged", 2.2e-08),
     "cone, batches": (20, "max_iter", 6.9e-04),
     "cone, fixed threshold": (15, "max_iter", 1.4e-02),

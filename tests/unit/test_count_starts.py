@@ -27,11 +27,11 @@ def problem(monkeypatch):
     X = rng.poisson(5 * rng.random((40, 12))).astype(float)
     fits, starts = [], []
 
-    def start_with(scores, error=200.0):
+    def start_with(scores, error=200.0, lost=0.4):
         def fitted(nmf, start, source):
             starts.append(start)
             fits.append(np.full((2, 12), float(len(fits))))
-            return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60)
+            return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60, lost=lost)
 
         monkeypatch.setattr(counts, "_short_fit", fitted)
         monkeypatch.setattr(counts, "unmixed", lambda A: A)
@@ -39,6 +39,7 @@ def problem(monkeypatch):
         assert all(
             start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
         )  # one from the other
+        assert found.sparse == (lost <= 0.5 * found.dispersion)
         return found.start[0, 0], found.dispersion, len(fits)
 
     return start_with
@@ -60,3 +61,25 @@ def test_components_of_overdispersed_counts_are_not_unmixed(problem):
     start, dispersion, n_fits = problem([900, 800], error=1000.0)
     assert (start, n_fits) == (1, 2)
     assert dispersion == pytest.approx(2 * 1000 / (40 * 12 - 60 - 24))
+
+
+@pytest.mark.parametrize("lost", [0.49, 0.51])
+def test_codes_that_had_more_for_them_than_absent_ones_have_are_not_pruned(problem, lost):
+    problem([900, 800, 790], lost=lost)
+
+
+@pytest.mark.parametrize("lost", [1.1, 1.3])
+def test_counts_that_vary_more_excuse_more(problem, lost):
+    assert problem([900, 800], error=480.0, lost=lost)[1] == pytest.approx(2.4, abs=0.05)
+
+
+@pytest.mark.parametrize(("absent", "few"), [(True, True), (False, False)])
+def test_small_shares_are_not_taken_for_absent_ones(absent, few):
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(4, 0.3), 300)
+    if absent:
+        shares = np.where(rng.random(shares.shape) < 0.5, shares, 0.0)
+        shares[np.arange(300), rng.integers(4, size=300)] += 0.2
+    profiles = rng.dirichlet(np.full(30, 0.3), 4)
+    X = rng.poisson(10_000 * shares @ profiles).astype(float)
+    assert ("with few components in each sample" in str(AND(4, random_state=0).fit(X).outcome_)) == few

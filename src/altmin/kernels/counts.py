@@ -98,7 +98,9 @@ def _improve_sparse_rows(indptr, indices, data, A, Z, n_sweeps):  # type: ignore
 
 @compiled
 def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ignore[no-untyped-def] # numba
-    """Sparse non-negative codes of counts: codes that the data don't support become 0; costs of the others.
+    """Sparse non-negative codes of counts: codes that the data don't support become 0.
+
+    Gives what the others cost and what those that went had for them (z^2 / v), summed for each row.
 
     Each row starts from its codes in Z, which some sweeps improve first. As long as 0 has more evidence than
     a code, the code that lacks most goes, and the others adapt. A code z is taken to be 0 or exponential with
@@ -106,7 +108,7 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
     approximation z^2 over its variance v has to exceed odds + log(m^2 / (2 pi v)) + 2 z / m. So the price of
     a code comes from the data: the better they determine it, the more a code that needn't be there costs.
     """
-    costs = np.empty(X.shape[0])
+    costs, lost = np.empty(X.shape[0]), np.zeros(X.shape[0])
     D, W = A.shape
     sums, alive, mean = A.sum(axis=1), np.empty(D, np.int64), np.empty(W)
     for r in range(X.shape[0]):
@@ -120,6 +122,7 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
                 costs[r] = cost
                 break
             k = alive[place]
+            lost[r] += z[k] ** 2 / max(variance[place], 1e-300)
             for w in range(W):
                 mean[w] = max(mean[w] - z[k] * A[k, w], _TINY)
             z[k] = 0.0
@@ -127,7 +130,7 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
                 alive[a] = alive[a + 1]
             n -= 1
             _sweep_row(x, A, z, alive[:n], mean, sums, n_sweeps)
-    return costs
+    return costs, lost
 
 
 @compiled

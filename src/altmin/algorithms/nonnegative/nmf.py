@@ -56,6 +56,7 @@ class NmfState:
     sizes: Any = None  # (D,) mean share of a row's total where a code isn't 0
     used: float = 0.0  # codes that aren't 0, and ...
     score: float = np.inf  # ... twice the negative logarithm of the evidence, when they were last pruned
+    lost: float = 0.0  # what a code that was set to 0 had for it, z^2 / variance, in the mean
     ended: bool = False
 
 
@@ -112,6 +113,7 @@ class Nmf:
             change=1.0,
             error=stats["error"],
             used=float(used.sum()),
+            lost=stats["lost"] / max(float(np.sum(rows - used)), 1.0),
             score=score,
             ended=state.score - score < _PAYS,  # the components have settled
             ahead=state.A,
@@ -182,13 +184,14 @@ def prune_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dic
     X = np.ascontiguousarray(block.X.toarray() if sp.issparse(block.X) else block.X, np.float64)
     odds = np.zeros(len(A)) if state.odds is None else state.odds
     sizes = np.full(len(A), 1 / len(A)) if state.sizes is None else state.sizes
-    costs = prune_rows(X, A, Z, odds, sizes, algorithm.dispersion, _BEFORE, _AFTER)
+    costs, lost = prune_rows(X, A, Z, odds, sizes, algorithm.dispersion, _BEFORE, _AFTER)
     shares = Z / np.maximum(Z.sum(axis=1, keepdims=True), _TINY)
     stats = {
         "used": np.sum(Z[w > 0] > 0, axis=0),
         "rows": float(np.sum(w > 0)),
         "error": float(w @ ratios(block.X, Z, A)[1]),
         "costs": float(w @ costs),
+        "lost": float(w @ lost),
         "shares": shares[w > 0].sum(axis=0),
     }
     return stats, {"codes": Z}

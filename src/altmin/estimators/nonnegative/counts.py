@@ -28,6 +28,7 @@ _DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
 _OVER = 1.3  # variance over that of Poisson counts up to which these are taken for such
 _UNMIXED = 4  # fits from components that were unmixed, where the first is better
 _TAKEN, _SLACK = 0.3, 0.2  # of what can be taken out; of the mean of a component's entries, which is noise
+_LOST = 0.5  # mean of z^2 / variance where a code is 0 in truth: half of the estimates are above 0
 _UPDATES = 15  # of large problems
 STAGES = 60  # of AND: its fit to counts is a start
 
@@ -84,7 +85,8 @@ def finish_counts(
     if sparse:
         nmf = _better_start(nmf, source)
     left = max(model.max_iter - found.n_iter, 2)  # codes are pruned, then fitted
-    settings = {"max_iter": left if sparse else min(_UPDATES, left), "tol": 0.0 if sparse else 1e-5}
+    updates = left if sparse else min(_UPDATES, left)
+    settings = {"max_iter": updates, "tol": 0.0 if nmf.sparse else 1e-5}
     folder = model._folder_for(f"counts after {found.n_iter}")  # a longer fit starts it elsewhere
     finish = model._run(nmf, source, **{"checkpoint": folder, **changes, **settings})
     A, largest = finish.state.A, finish.state.largest
@@ -103,7 +105,7 @@ def finish_counts(
         history=[*found.history, *history],
         n_iter=found.n_iter + finish.n_iter,
     )
-    few = ", with few components in each sample" if sparse else ""
+    few = ", with few components in each sample" if nmf.sparse else ""
     return result, f"counts, so the Poisson likelihood was fitted{few} (dispersion {dispersion:.2f})"
 
 
@@ -111,7 +113,8 @@ def _better_start(nmf: Nmf, source: Source) -> Nmf:
     """From the fit's start, or from the purest samples: whose components have more evidence.
 
     What the better one leaves over says by how much counts vary more than Poisson counts. If they don't, the
-    components are unmixed, too: where most samples have several at once, fits end at mixtures of them.
+    components are unmixed, too: where most samples have several at once, fits end at mixtures of them. Codes
+    that had more for them than those of absent components have were small, not 0: then none are pruned.
     """
     rows = source.take(np.arange(source.n_rows)).X
     rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
@@ -121,14 +124,19 @@ def _better_start(nmf: Nmf, source: Source) -> Nmf:
     best = min((_short_fit(nmf, start, source) for start in starts), key=attrgetter("score"))
     free = rows.size - best.used - best.A.size
     dispersion = 2 * best.error / free if free > 0 else 1.0
-    if dispersion > _OVER:
-        return replace(nmf, start=best.A, dispersion=dispersion)
+    if dispersion <= _OVER:
+        dispersion, best = 1.0, _unmixed_fit(nmf, best, source)
+    return replace(nmf, start=best.A, dispersion=dispersion, sparse=best.lost <= _LOST * dispersion)
+
+
+def _unmixed_fit(nmf: Nmf, best: NmfState, source: Source) -> NmfState:
+    """The best fit from unmixed components, if it gains anything to speak of in a sample."""
     fits = [_short_fit(nmf, unmixed(best.A), source)]
-    if best.score - fits[0].score <= source.n_rows:  # nothing to speak of in a sample
-        return replace(nmf, start=best.A)
+    if best.score - fits[0].score <= source.n_rows:
+        return best
     while len(fits) < _UNMIXED:  # some are worse than the one before, and lead to a better one
         fits.append(_short_fit(nmf, unmixed(fits[-1].A), source))
-    return replace(nmf, start=min(fits, key=attrgetter("score")).A)
+    return min(fits, key=attrgetter("score"))
 
 
 def _short_fit(nmf: Nmf, start: NDArray[Any], source: Source) -> NmfState:
