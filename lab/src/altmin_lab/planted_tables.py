@@ -35,7 +35,7 @@ class Planted:
     n_components: int
     X: NDArray[Any]
     y: NDArray[Any] | None = None
-    factors: NDArray[Any] | None = None
+    factors: NDArray[Any] | None = None  # of a law: its matrix
     kind: str = ""
 
 
@@ -101,7 +101,7 @@ def _overcomplete(rng: Rng, noise: float = 0.03, kind: str = "dense") -> Planted
 def _law(rng: Rng, most: int = 3, **options: Any) -> Planted:
     k, d = int(rng.integers(1, most + 1)), int(rng.integers(6, 15))
     made = make_quadratic(int(rng.integers(1500, 5000)), d, k, noise=0.1, random_state=_seed(rng), **options)
-    return Planted(LAW, k, made.X, made.y)
+    return Planted(LAW, k, made.X, made.y, (made.factors.T * made.eigenvalues) @ made.factors)
 
 
 def _zeros_in_features(rng: Rng) -> Planted:
