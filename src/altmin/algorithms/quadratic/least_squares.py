@@ -196,7 +196,7 @@ class LeastSquares(GrowCut, OnePass):
         return self.linear and not self.logistic
 
     def many(self, state: Any) -> bool:
-        """Many times the parameters, and known to be so: wherever the rows are, or bits would depend on that."""
+        """Many times the parameters; wherever the rows are, or bits would depend on that."""
         return (self.total or 0) > 3 * SAMPLE * self.freedom(state)
 
     def second_thoughts(self, state: Any) -> int:
