@@ -333,7 +333,7 @@ def test_machine_noise_in_the_target():
 
 
 def test_machine_a_matrix_that_is_not_of_low_rank():
-    report = machine(rank=4, asked=1)
+    report = machine(d=12, rank=4, asked=1, mixed_signs=True)
     assert status(report, "sigma_k+1 / sigma_k") == "violated"
     assert status(report, "r / (sigma_k - sigma_k+1)") == "violated"
 

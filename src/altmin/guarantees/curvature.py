@@ -68,7 +68,7 @@ def multiplied(codes: Array, rest: Array) -> float:
     float
         Sum over the features of t^2 for the worst pair, over the largest of ten draws; 0 where there is none.
     """
-    Z = np.maximum(codes, 0.0)
+    Z, rest = np.maximum(codes, 0.0).astype(np.float64), rest.astype(np.float64)  # for squares of any scale
     Z = Z / np.maximum(np.sqrt(np.mean(Z**2, axis=0)), 1e-300)
     i, j = np.triu_indices(Z.shape[1], 1)
     together = (Z * Z).T @ (Z * Z)

@@ -196,8 +196,8 @@ class LeastSquares(GrowCut, OnePass):
         return self.linear and not self.logistic
 
     def many(self, state: Any) -> bool:
-        """Rows in memory, of which a sample is quickly taken."""
-        return self.shuffle and (self.total or 0) > 3 * SAMPLE * self.freedom(state)
+        """Many times the parameters, and known to be so: wherever the rows are, or bits would depend on that."""
+        return (self.total or 0) > 3 * SAMPLE * self.freedom(state)
 
     def second_thoughts(self, state: Any) -> int:
         """Moments may mislead where features are not Gaussian."""
