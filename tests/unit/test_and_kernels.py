@@ -140,13 +140,15 @@ def test_pruning_keeps_the_codes_that_made_the_counts_and_says_what_they_cost():
     X = rng.poisson(truth @ A).astype(float)
     Z = np.repeat(X.sum(axis=1, keepdims=True) / 8, 8, axis=1)
     sizes = np.full(8, 0.25)
-    costs = prune_rows(X, A, Z, np.zeros(8), sizes, 1.0, 10, 3)
+    costs, lost = prune_rows(X, A, Z, np.zeros(8), sizes, 1.0, 10, 3)
     clear = (truth == 0) | (truth > 60)
     assert np.mean((Z > 0)[clear] == (truth > 0)[clear]) > 0.98
     alive = np.flatnonzero(Z[0])
     variance = np.diag(np.linalg.inv((A[alive] / (Z[0] @ A)) @ A[alive].T))
     expected = np.maximum(_costs(Z[0, alive], variance, sizes[alive], X[0].sum()), 0.0).sum()
     assert costs[0] == pytest.approx(expected, rel=1e-4)
+    # components that are absent: half of the codes are estimated at 0, the others have a chi-square of 1
+    assert 0.2 < lost.sum() / np.sum(Z == 0) < 0.6
 
 
 def test_counts_that_vary_more_need_more_support():

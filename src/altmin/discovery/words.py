@@ -53,7 +53,7 @@ def nothing_in_words(
         names = ", ".join(f"{c.family} ({c.n_components})" for c in unknown)
         sure = f"Some families could be neither confirmed nor ruled out: {names}."
     elif any(c.verdict for c in ranked):
-        sure = "Every family that was tried is ruled out by the rows; the list of what was tried says why."
+        sure = "No family that was tried fits the rows well enough; the list says what speaks against each."
     else:
         sure = "Every family was ruled out by a first look at the rows."
     surer = "More rows, or less noise, would let the tests of the families see more."
