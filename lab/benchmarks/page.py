@@ -36,8 +36,8 @@ ratios are of runs that took turns on the same machine; peers run at their good 
 
 ## In one table
 
-Each line: the most exact peer on a data set at the end of its own run, and how long we take to come within
-2 % of its error.
+Each line: the least error that any peer ends with on a data set, the peer that is first within 2 % of it, and
+how long we take to come as near.
 """
 
 BEHIND = """## Where we aren't ahead

@@ -62,6 +62,8 @@ def test_the_headline_compares_at_the_end_of_the_most_exact_peer():
     assert (
         line["we"] == "0.5 s" and line["ratio"] == "4 times as fast" and line["our least error"] == "0.0001"
     )
+    last_digit = {"ours": [(0.5, 0.01)], "a": [(0.4, 0.01), (9.0, 0.0099)], "b": [(8.0, 0.0099)]}
+    assert page.headline(problem, {"data": "d", "curves": last_digit})["best peer"] == "a: 0.0099 in 0.4 s"
     worse = {"data": "d", "curves": {"ours": [(0.1, 0.5)], "b": [(2.0, 0.01)]}}
     assert page.headline(problem, worse)["ratio"] == "not reached"
     table = page.headline_lines([line])
