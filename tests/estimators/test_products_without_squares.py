@@ -10,7 +10,7 @@ from altmin import FactorizationMachineRegressor, load, save
 from altmin.algorithms.quadratic.grow_cut import _worth_it
 from altmin.algorithms.quadratic.low_rank import UserModel, without_diagonal
 from altmin.datasets import make_quadratic
-from altmin.guarantees.machine_rows import difference, measure_rows
+from altmin.guarantees.machine_rows import difference, jacobian, measure_rows
 
 
 def products(n, d, seed, *, mix=None, shift=0.0):
@@ -41,6 +41,36 @@ def test_products_without_squares_are_found_and_told_alike_everywhere(tmp_path, 
     assert "coefficients of their own" in str(fitted.guarantee_)
     save(fitted, tmp_path / "model.altmin")
     np.testing.assert_array_equal(load(tmp_path / "model.altmin").predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("seed", [100, 101, 103, 107])
+def test_two_products_of_separate_columns_are_found(seed):
+    # As a matrix the law is of rank 4. A fit of rank 2 can hold one product whole, and what it misses then
+    # has no squares at all.
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((300, 10))
+    law = X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3]
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(X, law + 0.1 * rng.standard_normal(300))
+    assert np.std(fitted.predict(X) - law) < 0.1 * np.std(law)
+
+
+def test_a_square_that_factors_can_have_as_well_counts_once():
+    # x0 x1 is (c x0 + x1 / c)^2 / 2 and two squares, for any c: the matrix is known, the factor isn't.
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((2000, 10))
+    y = X[:, 0] * X[:, 1] - 2 * X[:, 2] + 0.1 * rng.standard_normal(2000)
+    fitted = FactorizationMachineRegressor(1, random_state=0).fit(X, y)
+    assert fitted.diagonal_ is not None and fitted.guarantee_.verdict == "recovered"
+
+
+def test_derivatives_span_rank_and_squares_without_copies():
+    X, F = np.random.default_rng(6).standard_normal((400, 5)), np.array([[1.0, 2.0, 0.0, 0.0, 0.0]])
+    J = jacobian(X, F, np.eye(5))
+    # 1, x, five squares, and products of the factor with x: of these five the two along x0 and x1 say the same.
+    tangent = np.hstack([np.ones((400, 1)), X, X**2, (X @ F.T) * X])
+    assert J.shape[1] == np.linalg.matrix_rank(J) == np.linalg.matrix_rank(tangent) == 15
+    inside = J @ np.linalg.lstsq(J, tangent, rcond=None)[0]
+    np.testing.assert_allclose(inside, tangent, atol=1e-10)
 
 
 def test_squares_stay_in_the_matrix_of_a_plain_law():

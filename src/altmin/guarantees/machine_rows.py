@@ -111,10 +111,11 @@ def measure_rows(
     unit = column_units(X)
     size = _size(model, unit, lens.target_scale)
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
-    squares = np.square(S) if beside else S[:, :0]
-    conditioning = singular_ratio(np.hstack([jacobian(Z, _through(lens, F)), squares]))
-    J = np.hstack([jacobian(S, F * unit), squares])
-    gram = J.T @ J
+    single = np.eye(len(unit)) if beside else None  # squares of these directions are free
+    within = None if single is None else _through(lens, single / unit)
+    conditioning = singular_ratio(jacobian(Z, _through(lens, F), within))
+    J = jacobian(S, F * unit, single)
+    p, gram = J.shape[1], J.T @ J
     inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
@@ -163,17 +164,30 @@ def measure_rows(
     )
 
 
-def jacobian(Z: NDArray[Any], F: NDArray[Any]) -> NDArray[Any]:
-    """Derivatives of b + z'w + z'Mz in (b, w, tangent of M at the span of F), without gauge directions."""
+def jacobian(Z: NDArray[Any], F: NDArray[Any], squares: NDArray[Any] | None = None) -> NDArray[Any]:
+    """Derivatives of b + z'w + z'Mz in (b, w, tangent of M), without gauge directions.
+
+    M is of the rank of F, beside squares of the given directions (the rows of `squares`). Columns beyond b
+    and w are z'Tz for orthonormal matrices T: where a square can be written by the factors, too (those of
+    x1 x2 are of x1 and x2 alone), it counts once, as M doesn't depend on who has it.
+    """
     n, d = Z.shape
     basis = np.linalg.qr(np.hstack([F.T, np.eye(d)]))[0] if len(F) else np.eye(d)
+    first, second = np.triu_indices(len(F), m=d)
+    weight = np.where(first == second, 1.0, np.sqrt(2))
     t = Z @ basis
-    k = len(F)
-    columns = [np.ones((n, 1)), Z]
-    for a in range(k):
-        columns.append((t[:, a] ** 2)[:, None])
-        columns.append(np.sqrt(2) * t[:, [a]] * t[:, a + 1 :])
-    return np.hstack(columns)
+    quadratic = weight * t[:, first] * t[:, second]
+    if squares is not None:
+        # Inner products of the matrices of both kinds of columns.
+        s = squares @ basis
+        across = weight * s[:, first] * s[:, second]
+        gram = np.block([[np.eye(len(weight)), across.T], [across, np.square(squares @ squares.T)]])
+        unit = 1 / np.sqrt(np.diag(gram))
+        values, vectors = np.linalg.eigh(gram * unit * unit[:, None])
+        apart = values > 1e-12 * values[-1]
+        columns = np.hstack([quadratic, np.square(Z @ squares.T)]) * unit
+        quadratic = columns @ (vectors[:, apart] / np.sqrt(values[apart]))
+    return np.hstack([np.ones((n, 1)), Z, quadratic])
 
 
 def column_units(X: NDArray[Any]) -> NDArray[Any]:

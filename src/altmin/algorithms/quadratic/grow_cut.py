@@ -12,7 +12,8 @@ dozen models of twice the rank, from small random factors, are fitted roughly, c
 law shows by a loss of zero, which ends the search.
 
 **Squares of their own.** A law of products of different columns is a matrix of low rank without its diagonal.
-Where what is left bends along single columns, their squares become free; that is kept by the evidence (BIC).
+Where a fit of rank k leaves something quadratic, squares become free; that is kept by the evidence (BIC).
+What is left need not bend along single columns: a fit that holds one of two products whole leaves no square.
 
 **A sample first.** Where rows are many, all of this happens on a fair sample of them; then all rows confirm
 it. There J'J, most of a step's work, is used again as long as it predicts well what a step brings.
@@ -121,7 +122,7 @@ class GrowCutState:
     fresh: int = 0
     before: Any = None  # point, signs, loss and squares to return to
     squares: bool = False  # whether squares of single columns are free
-    bent: bool = False  # whether what is left bends along single columns
+    bent: bool = False  # whether what is left is quadratic, beyond noise
     sampled: bool = False  # whether a sample of the rows is in hand
     ridge: float = 0.0
     fold: int = -1  # of the rows that are left out; -1: none

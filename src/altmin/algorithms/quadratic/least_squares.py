@@ -155,7 +155,7 @@ class LeastSquares(GrowCut, OnePass):
         return self.join(constant, w, own, U), np.where(values[order] < 0, -1.0, 1.0)
 
     def may_free(self, state: Any) -> bool:
-        """Where what is left bends along single columns, and rank and squares together can be told apart."""
+        """Where something quadratic is left, and rank and squares together can be told apart."""
         d, k, p = len(state.linear), self._rank(state), self.freedom(state)
         told = d * k - k * (k - 1) // 2 + d <= d * (d + 1) // 2 and state.n >= 2 * (p + d)
         return bool(state.bent and told and self.linear and not state.squares and not self.logistic)
@@ -247,7 +247,7 @@ class LeastSquares(GrowCut, OnePass):
         values, vectors, (own_bend, bend) = residual_directions(state.lens, stats)
         k, n = self._rank(state), stats["n"]
         constant, w, own, U = self.parts(state, state.descent.point)
-        state = replace(state, bent=own_bend > _BENT)
+        state = replace(state, bent=max(own_bend, bend) > _BENT)
         if state.squares and not len(state.signs):
             U, signs, gone = self._beside_squares(state, (vectors * values) @ vectors.T)
             point = self.join(constant - float(np.sum(U**2 * signs)), w, own + gone, U)
