@@ -66,7 +66,7 @@ def test_a_square_that_factors_can_have_as_well_counts_once():
 def test_derivatives_span_rank_and_squares_without_copies():
     X, F = np.random.default_rng(6).standard_normal((400, 5)), np.array([[1.0, 2.0, 0.0, 0.0, 0.0]])
     J = jacobian(X, F, np.eye(5))
-    # 1, x, five squares, and products of the factor with x: of these five the two along x0 and x1 say the same.
+    # 1, x, five squares, and the factor times x: of these five the two along x0 and x1 say the same.
     tangent = np.hstack([np.ones((400, 1)), X, X**2, (X @ F.T) * X])
     assert J.shape[1] == np.linalg.matrix_rank(J) == np.linalg.matrix_rank(tangent) == 15
     inside = J @ np.linalg.lstsq(J, tangent, rcond=None)[0]
