@@ -389,6 +389,20 @@ def test_what_can_be_seen_at_once():
     assert look_at(-table).negative == 1.0
 
 
+@pytest.mark.parametrize("frame", [False, True])
+def test_columns_of_one_value_do_not_hide_mixtures(frame):
+    table = np.column_stack([MIXTURE, np.full(len(MIXTURE), 7.0), np.zeros(len(MIXTURE))])
+    table = pd.DataFrame(table).rename(columns=str) if frame else table
+    before = table.copy()
+    found = find(table)
+    assert (found.kind, found.n_components) == ("mixtures", 3)
+    assert np.array_equal(table, before) and found.best.components_.shape[1] == table.shape[1]
+    assert sum("one value" in note for note in found.look.notes) == 1
+    again = {"X": table}
+    exec(found.code, again)
+    np.testing.assert_array_equal(again["model"].components_, found.best.components_)
+
+
 @pytest.mark.parametrize(
     ("table", "match"),
     [

@@ -49,7 +49,10 @@ class Look:
         if self.copies:
             found.append(f"{self.copies} rows are copies of others; they count as one observation each.")
         if self.constant:
-            found.append(f"{self.constant} columns have one value only and say nothing.")
+            found.append(
+                f"Columns with one value only ({self.constant} of {self.n_features}) say nothing of how rows "
+                "are made; in a table in memory they count as 0."
+            )
         if self.scales > 1e3:
             found.append(
                 f"The spreads of the columns differ by a factor of {self.scales:.0e}: large columns decide "

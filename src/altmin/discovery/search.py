@@ -34,8 +34,8 @@ from altmin.discovery.held_out import one_each, relative_error
 from altmin.discovery.law import discover_law
 from altmin.discovery.look import look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
-from altmin.discovery.table import Sampled, sample_table
-from altmin.discovery.words import found_in_words, nothing_in_words
+from altmin.discovery.table import Sampled, sample_table, without_constants
+from altmin.discovery.words import aside_in_code, found_in_words, nothing_in_words
 from altmin.guarantees.contract import allowed
 from altmin.guarantees.report import GuaranteeReport
 from altmin.selection.rows import quiet_fit
@@ -106,13 +106,13 @@ def discover(
     if budget not in ROWS:
         raise ValueError(f"budget={budget!r}: 'quick', 'normal' or 'thorough' is needed")
     seed = int(check_random_state(random_state).randint(1 << 31))
-    table = sample_table(X, y, ROWS[budget], seed)
     say = _Progress() if verbose else _say_nothing
     if y is not None:
-        return discover_law(table, seed, say)
-    search = _Search(table, seed, say)
+        return discover_law(sample_table(X, y, ROWS[budget], seed), seed, say)
+    X, constant = without_constants(X)
+    search = _Search(sample_table(X, y, ROWS[budget], seed), seed, say)
     search.run()
-    return search.result()
+    return aside_in_code(search.result(), constant, frame=hasattr(X, "iloc"))
 
 
 def _say_nothing(candidate: Candidate, ahead: int) -> None:

@@ -57,6 +57,41 @@ class Sampled:
         ]
 
 
+def without_constants(X: Any) -> tuple[Any, list[int]]:
+    """The table with columns of one value set to 0, and which those are; only of tables in memory.
+
+    What never changes says nothing of how rows are made, but as a part of every factor it hides that they are
+    mixtures. At 0 such columns leave the model its names and shape.
+
+    Parameters
+    ----------
+    X : array-like, data frame or anything else that discover takes
+        The table.
+
+    Returns
+    -------
+    X, columns
+        The table, copied where it was changed, and the columns' numbers.
+    """
+    frame = hasattr(X, "iloc")
+    if not frame and (not isinstance(X, np.ndarray) or isinstance(X, np.memmap)):
+        return X, []
+    table = np.asarray(X)
+    if table.ndim != 2 or table.dtype.kind not in "fiu" or not len(table):
+        return X, []
+    constant = (table == table[0]).all(axis=0)
+    same = np.flatnonzero(constant & (table[0] != 0) & np.isfinite(table[0]))
+    if constant.all():  # there is nothing else
+        return X, []
+    if len(same):
+        X = X.copy()
+        if frame:
+            X.isetitem(list(same), np.zeros((len(table), len(same)), dtype=table.dtype))
+        else:
+            X[:, same] = 0
+    return X, [int(column) for column in same]
+
+
 def sample_table(X: Any, y: Any, most: int, seed: int) -> Sampled:
     """Open a table, set incomplete rows aside, and draw the rows of the search.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from altmin.discovery.look import Look
@@ -59,6 +60,14 @@ def nothing_in_words(
     surer = "More rows, or less noise, would let the tests of the families see more."
     code = f"from sklearn.decomposition import PCA\n\nmodel = PCA({k}).fit(X)\n" if k else ""
     return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes)
+
+
+def aside_in_code(found: Discovery, constant: list[int], frame: bool) -> Discovery:
+    """The answer with a line of code for columns of one value, which were taken as 0."""
+    if not constant:
+        return found
+    line = f"X = X.copy()\nX{'.iloc' if frame else ''}[:, {constant}] = 0  # one value only\n"
+    return replace(found, code=found.code.replace("\n\n", f"\n\n{line}", 1))
 
 
 def code_of(model: Any, data: str = "X") -> str:
