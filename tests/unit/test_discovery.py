@@ -391,7 +391,9 @@ def test_what_can_be_seen_at_once():
 
 @pytest.mark.parametrize("frame", [False, True])
 def test_columns_of_one_value_do_not_hide_mixtures(frame):
-    table = np.column_stack([MIXTURE, np.full(len(MIXTURE), 7.0), np.zeros(len(MIXTURE))])
+    rng = np.random.default_rng(8)
+    rows = rng.gamma(0.3, size=(400, 3)) @ rng.random((3, 16)) ** 3  # of all sizes: 7 is no sum of weights
+    table = np.column_stack([rows, np.full(400, 7.0), np.zeros(400)])
     table = pd.DataFrame(table).rename(columns=str) if frame else table
     before = table.copy()
     found = find(table)
