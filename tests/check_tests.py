@@ -3,13 +3,15 @@
     python tests/check_tests.py
 
 A test without an assertion passes whatever the program does. ``assert not (a and b)`` passes wherever ``a``
-is never true: such a test has to show that its case occurs, and then say ``assert not b``.
+is never true, and so does ``if a: assert not b`` where nothing else is asserted: such a test has to show that
+its case occurs, and then say ``assert not b``.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -46,8 +48,8 @@ def of(file: Path) -> list[str]:
 
 
 def asserts(node: ast.AST, functions: dict[str, ast.FunctionDef], seen: set[str]) -> bool:
-    """Whether a function asserts, itself or through a helper of its file."""
-    for inner in ast.walk(node):
+    """Whether a function asserts, itself or through a helper of its file, and not only if something holds."""
+    for inner in _always(node):
         if isinstance(inner, ast.Assert):
             return True
         name = inner.id if isinstance(inner, ast.Name) else getattr(inner, "attr", "")
@@ -56,6 +58,14 @@ def asserts(node: ast.AST, functions: dict[str, ast.FunctionDef], seen: set[str]
         if name in functions and name not in seen and asserts(functions[name], functions, seen | {name}):
             return True
     return False
+
+
+def _always(node: ast.AST) -> Iterator[ast.AST]:
+    """All below a node but for what stands under an ``if`` without ``else``."""
+    yield node
+    skipped = isinstance(node, ast.If) and not node.orelse
+    for child in [node.test] if skipped else ast.iter_child_nodes(node):  # type: ignore[attr-defined]
+        yield from _always(child)
 
 
 def _checked(node: ast.AST) -> bool:

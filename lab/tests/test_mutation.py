@@ -74,6 +74,14 @@ def test_a_draw_is_the_same_for_a_seed_and_hits_no_function_twice_by_one_operato
     assert {mutant.path for mutant in first} == {"m.py"}
 
 
+def test_a_draw_can_be_kept_to_some_rooms(tmp_path):
+    for room in ("engine", "io", "cli"):
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "m.py").write_text(SOURCE)
+    assert {mutant.package for mutant in draw(tmp_path, 30, 0)} == {"engine", "io", "cli"}
+    assert {mutant.package for mutant in draw(tmp_path, 30, 0, ["io", "cli"])} == {"io", "cli"}
+
+
 CALLS = """\
 LIMIT = 3
 
@@ -164,7 +172,7 @@ def _project(root: Path) -> Path:
 def test_caught_bugs_and_survivors_are_told_apart_and_a_second_run_asks_nothing_again(tmp_path):
     root = _project(tmp_path)
     said: list[str] = []
-    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=2, say=said.append)
+    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=said.append)
     fate = {line["mutant"]["operator"]: line["fate"] for line in lines}
     assert fate["term dropped"] == "caught"
     assert fate["branch skipped"] == "survived"
@@ -205,13 +213,18 @@ def test_files_that_are_looked_at_again_replace_what_was_known_of_them(tmp_path)
 
 
 def test_tests_that_are_gone_are_no_catch(tmp_path):
-    root = _project(tmp_path)
-    (root / "tests" / "test_sums.py").write_text("def test_of_another_name():\n    assert True\n")
+    root = _project(tmp_path / "project")
+    known = Reach.read(root / "out" / "reach")
+    mutant = draw(root / "src" / "altmin", 1, seed=0)[0]
+    warm = campaign.Warm(root, tmp_path / "copy")
+    file = warm.copy / "tests" / "test_sums.py"
+    file.write_text("def test_of_another_name():\n    assert True\n")
     with pytest.raises(RuntimeError, match="survey"):
-        campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
-    (root / "tests" / "test_sums.py").write_text("def test_total():\n    assert True\n")
-    lines = campaign.run(root, root / "out", count=20, seed=0, jobs=1, say=print)
-    assert {line["fate"] for line in lines} == {"survived"}  # by the one that is left
+        warm(mutant, list(known.lines), known.seconds)
+    file.write_text("def test_total():\n    assert True\n")
+    trial = warm(mutant, list(known.lines), known.seconds)
+    warm.close()
+    assert (trial.fate, trial.n_tests) == ("survived", 1)  # by the one that is left
 
 
 def test_without_a_survey_it_says_what_to_run(tmp_path):

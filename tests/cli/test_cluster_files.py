@@ -85,6 +85,17 @@ def test_the_same_model_on_a_cluster_as_here(name, address, tmp_path, monkeypatc
     assert there.guarantee_.to_dict() == here.guarantee_.to_dict()
 
 
+def test_draws_depend_on_the_block_and_not_on_where_it_lies(address):
+    """An algorithm that draws at random from each block, on a dask array."""
+    da = pytest.importorskip("dask.array")
+    settings = {"init": "random", "max_iter": 2, "nonnegative_components": False}
+    here, another = (altmin.AND(4, **settings, random_state=seed).fit(X).components_ for seed in (3, 4))
+    with distributed.Client(address):
+        there = altmin.AND(4, **settings, random_state=3).fit(da.from_array(X, chunks=(600, 60)))
+    np.testing.assert_array_equal(there.components_, here)
+    assert not np.array_equal(another, here)
+
+
 def test_what_a_worker_cannot_read_is_said(address, tmp_path, monkeypatch, capsys):
     """Files are read by the workers: one that they don't see is named."""
     from altmin.io import tables

@@ -63,6 +63,7 @@ def test_what_is_set_aside_is_shown(tmp_path, column, told):
     FRAME.assign(e=column).to_csv(tmp_path / "t.csv", index=False)
     frame = read_table(str(tmp_path / "t.csv"))
     assert told in frame.notes[0] and frame.columns == list("abcd")
+    assert "output" not in frame.notes[0]  # a page has none
 
 
 def test_dates_of_a_parquet_file_are_called_dates(tmp_path):

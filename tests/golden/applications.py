@@ -363,3 +363,42 @@ def tables_that_are_discovered() -> Any:
         )
         for name, one in found.items()
     }
+
+
+@case
+def cheap_reports() -> Any:
+    """What the fit alone says, and what it says where a condition is declared."""
+    A, y = designs()
+    given: dict[str, Any] = {
+        "AND": (AND(3, max_iter=20, **ON), noisy_cone()),
+        "complete": (COMPLETE(max_iter=30, **ON), atoms(snr_db=20)),
+        "machine": (MACHINE(2, **ON), law(0.3).X, law(0.3).y),
+        "sensing": (SENSING(1, **ON), A, y),
+        "phase": (PHASE(max_iter=20, **ON), A, y),
+    }
+    told = {
+        name: rows(model.fit(*data).guarantee(*data, effort="cheap"))
+        for name, (model, *data) in given.items()
+    }
+    for name, word in (("AND", "pure"), ("machine", "exogenous")):
+        model, *data = given[name]
+        told[f"{name}, {word}"] = [
+            rows(model.guarantee(*data, effort=e, assume=word)) for e in ("cheap", "full")
+        ]
+    return told
+
+
+@case
+def three_classes_in_parts() -> Any:
+    """Sparse rows of three classes: one machine for each, and probabilities that add up."""
+    X = sp.csr_array(np.where(law(0.1).X > 0.5, law(0.1).X, 0.0))
+    y = np.digitize(law(0.1).y, np.quantile(law(0.1).y, [0.3, 0.7]))
+    model = CLASSIFIER(2, max_iter=5, **ON)
+    for part in np.array_split(np.arange(X.shape[0]), 3):
+        model.partial_fit(X[part], y[part], classes=[0, 1, 2])
+    return {
+        "shares": model.predict_proba(X[:50]),
+        "sums": model.predict_proba(X).sum(axis=1),
+        "scores": model.decision_function(X[:50]),
+        "report": rows(model.guarantee(X, y)),
+    }

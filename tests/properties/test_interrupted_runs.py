@@ -1,105 +1,18 @@
-"""Stopped at any block and resumed, or cut in any way: the loop ends in the same bits.
+"""Stopped at any block and resumed, or cut in any way: the loop ends in the same bits (see walk.py)."""
 
-The algorithm here asks for every kind of round, and its statistics notice a block that is skipped, read
-twice, read in another order, or given other random numbers.
-"""
-
-import os
 import signal
-from dataclasses import replace
-from typing import Any
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from altmin.contract import All, Concat, Done, Next, Round, Same, Take, record
+from altmin.contract import Done, Round, Take, record
 from altmin.engine import Settings, open_source, run
 from altmin.engine.progress import Silent
 
-ROWS, WIDTH = 1300, 1024  # so wide that a block has 256 rows: six blocks, the last one ragged
-X = np.random.default_rng(0).standard_normal((ROWS, WIDTH)) * 10.0 ** np.arange(-6, 7).repeat(100)[:, None]
-
-
-@record
-class Walk:
-    """Every kind of round in turn, three times over."""
-
-    turns: int = 3
-
-    def init(self, info, seed):
-        return Trace()
-
-    def next_round(self, state):
-        return Done() if state.step >= self.turns * len(ROUNDS) else ROUNDS[state.step % len(ROUNDS)]
-
-    def finish(self, state):
-        return replace(state, step=self.turns * len(ROUNDS))
-
-    def measure(self, state):
-        return {"change": 1.0 + state.step}
-
-
-@record
-class Trace:
-    step: int = 0
-    seen: tuple[Any, ...] = ()
-
-
-def note(state, stats):
-    return replace(state, step=state.step + 1, seen=(*state.seen, stats))
-
-
-def look(algorithm, state, block):
-    """Sums of very different sizes (the order of additions shows), places, and the block's own randomness."""
-    where = np.array([[block.start, block.n_rows]])
-    luck = block.rng().standard_normal(1)
-    return {"sum": block.X.sum(axis=0), "where": Concat(where), "luck": Concat(luck)}
-
-
-def write(algorithm, state, block):
-    return {"n": block.n_rows}, {"norms": np.linalg.norm(block.X, axis=1) * (1 + state.step)}
-
-
-def read(algorithm, state, block):
-    return {"sum": float(block.columns["norms"].sum()), "starts": Concat(np.array([block.start]))}
-
-
-ROUNDS = (
-    Round(look, All(), "all", iteration=True, then=note),
-    Round(write, All(), "write", writes=("norms",), then=note),
-    Round(look, Next(700, wrap=True, keep=True), "batch", then=note),
-    Round(look, Same(), "again", iteration=True, then=note),
-    Round(read, name="read", reads=("norms",), needs_data=False, then=note),
-    Round(look, Take(np.array([3, 255, 256, 700, 1299])), "sample", iteration=True, then=note),
-    Round(look, Next(500, wrap=True), "batch", iteration=True, then=note),
-)
-
-
-class Press(Silent):
-    """Ctrl-C at the n-th look at the progress; counts them without one."""
-
-    def __init__(self, at=None):
-        self.at, self.looks = at, 0
-
-    def round(self, name, share):
-        self.looks += 1
-        if self.looks == self.at:
-            os.kill(os.getpid(), signal.SIGINT)
-
-
-def go(data=X, **settings):
-    return run(Walk(), open_source(data), Settings(seed=7, **settings))
-
-
-def same(left, right):
-    """Whether two states hold the same bits."""
-    assert left.step == right.step
-    for one, other in zip(left.seen, right.seen, strict=True):
-        assert one.keys() == other.keys()
-        for key in one:
-            a, b = (getattr(stats[key], "value", stats[key]) for stats in (one, other))
-            np.testing.assert_array_equal(a, b)
-
+sys.path.insert(0, str(Path(__file__).parent))
+from walk import ROUNDS, ROWS, Press, Walk, X, go, look, note, same
 
 WHOLE = go()
 COUNT = Press()
@@ -128,7 +41,7 @@ def test_ctrl_c_at_any_block_and_a_second_run_give_the_same_bits(at, tmp_path):
     except KeyboardInterrupt:  # before the first iteration there is nothing to keep
         assert at <= 7
     resumed = go(checkpoint=tmp_path)
-    same(resumed.state, WHOLE.state)
+    assert same(resumed.state, WHOLE.state)
     assert resumed.n_iter == WHOLE.n_iter
     assert [row["iteration"] for row in resumed.history] == list(range(1, WHOLE.n_iter + 1))
 
@@ -136,13 +49,36 @@ def test_ctrl_c_at_any_block_and_a_second_run_give_the_same_bits(at, tmp_path):
 @pytest.mark.parametrize("stop", range(1, 12))
 def test_any_max_iter_and_then_more_gives_the_same_bits(stop, tmp_path):
     assert go(max_iter=stop, checkpoint=tmp_path).n_iter == stop
-    same(go(checkpoint=tmp_path).state, WHOLE.state)
+    assert same(go(checkpoint=tmp_path).state, WHOLE.state)
 
 
 def test_another_seed_is_another_problem(tmp_path):
     go(max_iter=2, checkpoint=tmp_path)
     with pytest.raises(ValueError, match="another problem"):
         run(Walk(), open_source(X), Settings(seed=8, checkpoint=tmp_path))
+
+
+class PressWhile(Press):
+    """Ctrl-C at the n-th look at a round of this name."""
+
+    def __init__(self, name, at):
+        super().__init__(at)
+        self.name = name
+
+    def round(self, name, share):
+        if name == self.name:
+            super().round(name, share)
+
+
+@pytest.mark.parametrize("at", range(1, 6))
+def test_ctrl_c_while_a_resumed_fit_looks_at_its_data_leaves_the_checkpoint_as_it_was(at, tmp_path):
+    """That can take long, and there is nothing new to keep."""
+    go(max_iter=3, checkpoint=tmp_path)
+    before = {file.name: file.read_bytes() for file in tmp_path.glob("*.altmin")}
+    with pytest.raises(KeyboardInterrupt):
+        go(progress=PressWhile("check the data", at), checkpoint=tmp_path)
+    assert {file.name: file.read_bytes() for file in tmp_path.glob("*.altmin")} == before
+    assert same(go(checkpoint=tmp_path).state, WHOLE.state)
 
 
 def test_a_second_ctrl_c_raises():
@@ -170,7 +106,7 @@ def test_files_and_threads_give_the_same_bits(tmp_path):
         [X[:900], X[900:901], X[901:]],
     ):
         for n_jobs in (1, 3):
-            same(go(data, n_jobs=n_jobs).state, WHOLE.state)
+            assert same(go(data, n_jobs=n_jobs).state, WHOLE.state)
 
 
 @pytest.mark.parametrize("row", [0, 255, 256, 1023, 1299])

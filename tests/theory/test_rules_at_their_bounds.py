@@ -227,7 +227,7 @@ def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left(
     assert [factor.error for factor in room.factors] == pytest.approx([0.03, 0.02, 0.01])
     halves = judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"halves": np.array([0.0, 0.02, 0.02])})))
     assert [factor.error for factor in halves.factors] == pytest.approx([0.02 / 2**0.5, 0.02, 0.02])
-    assert [factor.bound for factor in halves.factors] == pytest.approx([0.045 / 2**0.5, 0.045, 0.045])
+    assert [factor.bound for factor in halves.factors] == pytest.approx([0.04 / 2**0.5, 0.04, 0.04])
     leaning = limits.NOISY_CONE | {"counts": True, "pure": True, "halves": np.full(limits.D, 0.004)}
     shape = replace(limits.cone_shape(), slack=np.array([0.0, 0.02, 0.0]))
     counts = judge(NONNEGATIVE, limits.cone(**leaning, shape=shape))

@@ -85,13 +85,29 @@ def test_uneven_rows_and_outliers_are_named_and_do_no_harm(kind):
         entries = rng.random(X.shape) < 0.001
         X[entries] += 100 * rng.standard_normal(entries.sum())
         bad = entries.any(axis=1)
-    with pytest.warns(UserWarning, match="scaled to one size"):
+    with pytest.warns(UserWarning, match="shrunk"):
         model = CompleteDictionaryLearning(random_state=0).fit(X)
     assert atom_error(model.components_, problem.components) < 1e-12
     assert np.all(model.outlier_mask_[bad])
     assert model.outlier_mask_.mean() < bad.mean() + 0.02
     codes = model.transform(X[~bad])
     np.testing.assert_array_equal((codes != 0).sum(), (problem.codes[~bad] != 0).sum())
+
+
+def test_codes_with_heavy_tails_lose_no_atom_in_noise():
+    """A tenth of the rows holds no atom: scaled to the size of the others, they were outliers."""
+    rng = np.random.default_rng(8)
+    A = rng.standard_normal((20, 20))
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    codes = (rng.random((4000, 20)) < 0.1) * rng.standard_t(3, (4000, 20))
+    X = codes @ A
+    X = X + 10 ** (-40 / 20) * np.sqrt(np.mean(X**2)) * rng.standard_normal(X.shape)
+    with pytest.warns(UserWarning, match="shrunk"):
+        model = CompleteDictionaryLearning(random_state=0).fit(X)
+    best = np.linalg.lstsq(codes, X, rcond=None)[0]
+    best /= np.linalg.norm(best, axis=1, keepdims=True)
+    assert sine_errors(model.components_, A).max() < 4 * sine_errors(best, A).max()
+    assert model.outlier_mask_.mean() < 0.02
 
 
 @pytest.mark.parametrize("threshold", [0.05, 0.3])
@@ -101,6 +117,15 @@ def test_a_threshold_given_as_a_number_is_kept(threshold):
     np.testing.assert_allclose(model.thresholds_, threshold)
     assert atom_error(model.components_, problem.components) < 1e-12
     assert np.count_nonzero(model.transform(problem.X)) == np.count_nonzero(problem.codes)
+
+
+def test_a_threshold_given_as_a_number_costs_no_accuracy_in_noise():
+    problem = make_sparse_dictionary(3000, 15, density=0.15, kind="gap", snr_db=30, random_state=4)
+    model = CompleteDictionaryLearning(random_state=0, threshold=0.3).fit(problem.X)
+    assert oracle_ratio(model, problem) < 1.5
+    np.testing.assert_allclose(model.thresholds_, 0.3)
+    codes = model.transform(problem.X)
+    assert np.abs(codes[codes != 0]).min() >= 0.3
 
 
 @pytest.mark.parametrize("batch_size", [200, 1000])

@@ -104,6 +104,44 @@ def test_higher_powers_are_refused_earlier_and_holes_are_allowed_where_asked():
     assert checks.check_values(Block(0, 0, np.arange(6).reshape(2, 3)))[0] == 0.0  # whole numbers are fine
 
 
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize("power", [1, 2, 4])
+@pytest.mark.parametrize("part", ["X", "y", "second"])
+@pytest.mark.parametrize("n", [2, 300])
+def test_the_largest_value_decides_whatever_stands_beside_it(dtype, power, part, n):
+    """One entry just below the limit and just above it, alone among small ones."""
+    highest = checks.working_range(dtype, min(power, 2) if part == "y" else power)[1]
+
+    def look(value):
+        values = np.ones((n, 3), dtype)
+        values[n // 2, 1] = value
+        parts = {"X": np.ones((n, 3), dtype), part: values[:, 1] if part == "y" else values}
+        return checks.check_values(Block(0, 0, **parts), power=power)
+
+    for share in (1e-3, 0.99):
+        assert 1.0 <= look(share * highest)[int(part == "y")] <= highest
+    for share in (1.01, 2.0, 9.0):
+        with pytest.raises(SourceError, match="too large to be summed up"):
+            look(share * highest)
+
+
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize("power", [2, 4])
+def test_the_smallest_data_that_are_taken(dtype, power):
+    """Near the end of the range of squares, the largest magnitude is read from the values."""
+    low = checks.working_range(dtype, power)[0]
+    for share in (0.5, 0.99, 1.01, 1.9, 2.1):
+        values = np.zeros((50, 2), dtype)
+        values[7, 1] = share * low
+        largest = checks.check_values(Block(0, 0, values), power=power)
+        assert largest[0] == values[7, 1] if share < 2 else 0 < largest[0] <= values[7, 1]
+        if share < 1:
+            with pytest.raises(SourceError, match="Multiply X by a power of two"):
+                checks.check_smallest(largest, dtype, power)
+        else:
+            checks.check_smallest(largest, dtype, power)
+
+
 def test_the_largest_value_is_exact_where_it_is_small():
     tiny = np.full((4, 3), 1e-160)
     tiny[1, 1] = 3e-155

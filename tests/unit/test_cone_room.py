@@ -41,3 +41,22 @@ def test_an_early_end_changes_no_decision(share, monkeypatch):
 
 def test_components_of_both_signs_have_no_end():
     assert np.isinf(room(np.random.default_rng(0).standard_normal((3, 9)))).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_feature_of_each_component_bounds_the_room_from_above_and_closely(seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    components = np.where(rng.random((8, 90)) < 0.8, 0.0, rng.gamma(0.5, size=(8, 90))) + 1e-4
+    quick = room(components)
+    monkeypatch.setattr(cone_rest, "_anchored", lambda B, sets: np.full(len(B), np.inf))
+    exact = room(components)  # a linear program for each
+    assert (quick >= exact - 1e-9).all()
+    assert (quick - exact).sum() <= 0.2 * ROOM
+    assert (quick > exact + 1e-12).any()  # some were never solved
+
+
+@pytest.mark.parametrize(("k", "share", "seed"), [(6, 0.008, 0), (6, 0.01, 1), (12, 0.004, 2)])
+def test_where_one_feature_of_each_is_not_enough_programs_are_solved(k, share, seed):
+    """The bound alone would say that there is room, and there is none."""
+    components = np.hstack([np.eye(k)] * 6) + share * np.random.default_rng(seed).exponential(size=(k, 6 * k))
+    assert (growth(components) <= ROOM).all()

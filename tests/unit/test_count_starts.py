@@ -7,7 +7,8 @@ import pytest
 
 import altmin.estimators.nonnegative.counts as counts
 from altmin import AND
-from altmin.algorithms.nonnegative.nmf import Nmf
+from altmin.algorithms.nonnegative.nmf import EVERY, Nmf
+from altmin.contract import Block
 
 
 def test_unmixing_takes_a_share_of_what_there_is_room_for():
@@ -28,14 +29,14 @@ def problem(monkeypatch):
     fits, starts = [], []
 
     def start_with(scores, error=200.0, lost=0.4):
-        def fitted(nmf, start, source):
+        def fitted(nmf, rows, info, most, start, known=None):
             starts.append(start)
             fits.append(np.full((2, 12), float(len(fits))))
             return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60, lost=lost)
 
         monkeypatch.setattr(counts, "_short_fit", fitted)
         monkeypatch.setattr(counts, "unmixed", lambda A: A)
-        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True))
+        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True), 300)
         assert all(
             start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
         )  # one from the other
@@ -83,3 +84,33 @@ def test_small_shares_are_not_taken_for_absent_ones(absent, few):
     profiles = rng.dirichlet(np.full(30, 0.3), 4)
     X = rng.poisson(10_000 * shares @ profiles).astype(float)
     assert ("with few components in each sample" in str(AND(4, random_state=0).fit(X).outcome_)) == few
+
+
+@pytest.mark.parametrize(
+    ("known", "most", "steps"),
+    [
+        (None, 300, 2 * EVERY + 3),
+        ("the same in another order", 300, EVERY + 2),
+        ("others", 300, 2 * EVERY + 3),
+        (None, 5, 5),
+    ],
+)
+def test_a_trial_ends_where_it_comes_to_known_components(known, most, steps):
+    rng = np.random.default_rng(0)
+    A = rng.dirichlet(np.full(30, 0.3), 3)
+    X = rng.poisson(2000 * rng.dirichlet(np.ones(3), 80) @ A).astype(float)
+    before = {
+        None: None,
+        "the same in another order": A[::-1],
+        "others": 0.8 * A + 0.2 * A[[1, 2, 0]],
+    }[known]
+    info = AND(3)._open(X, reset=True).info
+    nmf = Nmf(A, "counts", sparse=True)
+    found = counts._short_fit(nmf, Block(0, 0, X), info, most, 0.98 * A + 0.02 * A[[1, 2, 0]], before)
+    assert found.step == steps
+
+
+def test_components_are_alike_if_each_is_another_one_of_them():
+    A = np.random.default_rng(0).dirichlet(np.full(30, 0.3), 3)
+    assert counts._alike(A[::-1], A)
+    assert not counts._alike(A[[0, 0, 1]], A)

@@ -7,7 +7,7 @@ import pytest
 
 from altmin.algorithms.dictionary.block_sums import whitening
 from altmin.algorithms.dictionary.complete import Complete, CompleteState
-from altmin.algorithms.dictionary.merging import merged, pool_map, pooled
+from altmin.algorithms.dictionary.merging import is_wanted, merged, pool_map, pooled
 from altmin.algorithms.dictionary.posterior import Prior
 from altmin.algorithms.dictionary.starts import Candidate, Search, alike
 from altmin.contract import Block
@@ -51,3 +51,18 @@ def test_candidates_that_differ_in_evidence_do_not_agree(problem):
     assert alike(replace(best, score=9.99), best)
     assert not alike(replace(best, score=9.0), best)
     assert not alike(candidate(problem, 7, score=10.0), best)
+
+
+def test_banks_are_wanted_where_evidence_may_come_from_few_samples(problem):
+    frame = whitening(np.eye(50), None)
+    gaussian = -0.5 * 50 * (np.log(2 * np.pi) + 1)
+    found = candidate(problem, 3)
+
+    def wanted(gain, rows):
+        prior = Prior(0.01, np.ones(50), np.full(50, 0.1), gaussian + gain, rows)
+        search = Search(best=replace(found, prior=prior))
+        return is_wanted(CompleteState("refine", None, 0, frame=frame, search=search), "bank 12")
+
+    # atoms that are all wrong gain 3.4 nats a sample on 2500 samples of dense signs
+    assert wanted(3.4, 2500) and not wanted(3.4, 10_000)
+    assert wanted(0.5, 10**6) and not wanted(20.0, 2500)

@@ -10,8 +10,9 @@ from altmin.guarantees.contract import judge
 from altmin.guarantees.curvature import cut_off, grid_step
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence, estimated
 from altmin.guarantees.dictionary_atoms import atom_facts
-from altmin.guarantees.dictionary_pairs import related, spans
+from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
+from altmin.kernels.lines import crowded_lines
 
 K, N = 6, 1500
 
@@ -196,3 +197,72 @@ def test_half_of_the_rows_from_another_mixture_contradict_without_refits():
         assert found.verdict == "contradicted"
         assert rows["noise_left"].status == "violated" and rows["noise_left"].decisive
         assert rows["residual"].status != "violated"  # noise may leave as much
+
+
+@pytest.mark.parametrize(("size", "level"), [(0.3, 0.0), (0.3, 0.03), (1.5, 0.0), (1.5, 0.03), (1.5, 0.15)])
+def test_atoms_that_leave_a_trace_together_are_seen_by_all_other_codes(size, level):
+    """A small trace by signs, one that hides them by the density of samples; without noise by lost zeros."""
+    S = codes(density=0.12)
+    A = unit(atoms())
+    trace = unit(np.random.default_rng(5).standard_normal((1, K)))
+    X = noisy(S @ A + size * S[:, :1] * S[:, 1:2] * trace, level)
+    found = report(X, A)
+    against = {row.id for row in found.decisive if row.status != "holds"}
+    assert ("none_multiply" if level else "none_dense") in against
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(("size", "level"), [(0.1, 0.05), (0.2, 0.1)])
+def test_traces_too_small_to_be_coded_show_in_the_signs_of_the_product(seed, size, level):
+    S, A = codes(seed), unit(atoms(seed))
+    trace = unit(np.random.default_rng(5).standard_normal((1, K)))
+    assert atom_facts(noisy(S @ A + size * S[:, :1] * S[:, 1:2] * trace, level), A).multiplied > 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("level", [0.0, 0.1])
+def test_products_of_codes_that_are_sums_explain_nothing(seed, level):
+    A = unit(atoms(seed))
+    skewed = np.abs(codes(seed)) @ A  # atoms of one sign lean on each other, but don't multiply
+    for X in (codes(seed) @ A, skewed):
+        assert atom_facts(noisy(X, level), A).multiplied <= 1.0
+
+
+def test_pairs_that_never_occur_together_cannot_multiply():
+    S = np.diag(np.ones(K))[np.arange(N) % K] * codes(density=1.0)
+    assert multiply(S, np.sign(S), noisy=True) == 0.0
+    assert multiply(S[:, :2], np.sign(S[:, :2]), noisy=True) == 0.0
+
+
+def test_a_sample_or_two_without_a_zero_are_outliers_and_four_are_not():
+    A = unit(atoms())
+    S = codes(density=0.1)
+    for dense, verdict in ((2, "recovered"), (4, "plausible")):
+        S[:dense] = 1.0 + np.random.default_rng(1).random((dense, K))
+        assert report(S @ A, A).verdict == verdict
+
+
+def test_codes_of_a_size_of_their_own_beside_another_atom_are_seen():
+    Z = codes(3, signs=True)
+    assert levels(Z).max() == 0.0  # all of one size
+    rows = np.flatnonzero(Z[:, 0])[:20]
+    Z[rows, 1] += 0.97 * Z[rows, 0]  # nearly all of it is borrowed: signs and mean sizes hardly change
+    found = levels(Z)
+    assert found[:2].min() > 6.0
+    assert found[2:].max() < 4.0
+
+
+def test_sizes_that_are_drawn_for_themselves_are_no_evidence():
+    rng = np.random.default_rng(0)
+    Z = codes(4, signs=True) * rng.geometric(0.5, (N, K))
+    assert levels(Z).max() < 4.0
+    assert levels(codes(5)).max() == 0.0  # no size twice
+
+
+def test_five_exact_codes_on_a_line_are_no_chance():
+    Z = codes(6, density=0.05)
+    windows = np.full(K, 5e-5)
+    assert crowded_lines(Z, windows, 2000).max() <= 1.0
+    rows = np.flatnonzero(Z[:, 0])[:5]
+    Z[rows, 1] = 0.7 * Z[rows, 0]
+    assert crowded_lines(Z, windows, 2000)[0, 1] > 1.0

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import altmin
 from altmin.datasets import make_dir, make_planted_sparse, make_quadratic, make_sparse_dictionary
 from altmin.discovery import families, search
 from altmin.discovery.dimensions import count_dimensions, noise_units
-from altmin.discovery.families import OVERCOMPLETE, Seen, are_columns
+from altmin.discovery.families import MIXTURES, OVERCOMPLETE, Seen, are_columns
 from altmin.discovery.held_out import (
     gaussian_weights,
     non_negative_weights,
@@ -89,6 +90,82 @@ def test_a_rank_between_those_of_the_search_is_found():
     assert (found.kind, found.n_components) == ("quadratic law", 5)
 
 
+@pytest.fixture(scope="module")
+def rare():
+    """Counts of six features, four of which few rows have."""
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.full(24, 0.15), size=6)
+    many = rng.gamma(1, 400, (240, 6))
+    few = rng.gamma(1, 60, (240, 6)) * (rng.random((240, 6)) < 0.06)
+    return rng.poisson(np.where(np.arange(6) < 2, many, few) @ shares).astype(float)
+
+
+def test_features_of_counts_that_few_rows_have_are_seen_in_halves_of_the_counts(rare):
+    def numbers(rows):
+        seen = Seen(rows, look_at(rows), count_dimensions(rows / noise_units(rows), 40), 0)
+        return [model.n_components for model in MIXTURES.proposals(seen)]
+
+    assert numbers(rare) == [4, 6]
+    assert numbers(rare + 0.25) == [4]  # no counts
+
+
+def test_families_that_rows_speak_for_are_named_where_none_is_claimed(rare):
+    found = find(rare)
+    assert found.kind == "low rank"
+    assert "neither confirmed nor ruled out: mixtures (4), mixtures (6)." in found.why[1]
+    assert found.why[2].startswith("To be surer of mixtures: ")
+    noted = [bool(row.note) for row in found.candidates]
+    assert noted == sorted(noted) and noted[-1]  # what something speaks against comes last
+    page = found._repr_html_()
+    table, below = page[: page.rindex("</table>")], page[page.rindex("</table>") :]
+    assert found.candidates[-1].note not in table  # a column of sentences is too wide for a phone
+    assert found.candidates[-1].note in below
+    assert f"<b>{found.candidates[-1].family}, {found.candidates[-1].n_components}: </b>" in below
+
+
+@pytest.mark.parametrize(("overlooked", "numbers"), [(1, [1, 2]), (2, [2])])
+def test_low_rank_takes_the_dimensions_that_mixtures_show(overlooked, numbers, monkeypatch):
+    """A family is held against the best plain alternative, not against one of too few dimensions."""
+    count = search.count_dimensions
+
+    def counted(table, most, seed):
+        found = count(table, most, seed)
+        return replace(found, chosen=overlooked) if abs(table.mean(axis=0)).max() < 1e-9 else found
+
+    monkeypatch.setattr(search, "count_dimensions", counted)
+    monkeypatch.setattr(search, "_WORSE", 0.0)  # any mixtures predict better by so much
+    plain = [row.n_components for row in find(MIXTURE).candidates if row.family == "low rank"]
+    assert sorted(plain) == numbers
+
+
+def test_a_search_for_many_atoms_takes_fewer_rows(monkeypatch):
+    taken = []
+    fit = search.quiet_fit
+    monkeypatch.setattr(search, "quiet_fit", lambda model, rows: taken.append(len(rows)) or fit(model, rows))
+    monkeypatch.setattr(search, "_ROWS_TIMES_ATOMS", 8 * 400)
+    assert find(SPARSE).kind == "sparse combinations"
+    assert taken[-2:] == [320, 800]  # every other one of 640 rows for 8 atoms; the winner gets all
+    taken.clear()
+    monkeypatch.setattr(search, "_ROWS_TIMES_ATOMS", 400)
+    assert find(MIXTURE).kind == "mixtures"
+    assert taken[0] == 320
+
+
+def test_mixtures_of_counts_whose_rates_vary_are_no_groups():
+    rng = np.random.default_rng(3)
+    shares = rng.dirichlet(np.full(40, 0.2), size=4)
+    sizes = rng.uniform(200, 800, (900, 1))
+    mixed, grouped = rng.dirichlet(np.full(4, 0.2), size=900), np.eye(4)[rng.integers(0, 4, 900)]
+    mixed, grouped = (
+        rng.poisson(mean * rng.gamma(5, 1 / 5, mean.shape)).astype(float)
+        for mean in (sizes * mixed @ shares, sizes * grouped @ shares)
+    )
+    assert one_each(grouped, shares)
+    assert not one_each(mixed, shares)
+    found = find(mixed)
+    assert (found.kind, found.n_components) == ("mixtures", 4)
+
+
 def test_the_answer_can_be_run_again_saved_and_shown(mixture, tmp_path):
     names = {"X": MIXTURE}
     exec(mixture.code, names)
@@ -115,6 +192,8 @@ def test_factors_can_be_drawn_and_shown_with_their_names(mixture, tmp_path):
     assert page.count("Factor ") == 3
     assert f"&lt;column {largest}&gt;" in page
     assert "<column" not in page
+    assert f'title="&lt;column {largest}&gt;"' in page  # the whole name, where it is cut
+    assert "-webkit-line-clamp:2" in page
     with pytest.raises(ValueError, match="no factors"):
         find(np.random.default_rng(1).standard_normal((100, 4))).plot()
 
@@ -384,7 +463,10 @@ def test_what_can_be_seen_at_once():
     assert (look.n_rows, look.n_features, look.copies, look.constant) == (4, 3, 1, 2)
     assert look.counts
     assert look.negative == 0
-    assert len(look.notes) == 3
+    assert look.notes[1] == "1 row is a copy of another; copies count as one observation."
+    assert "(2 of 3)" in look.notes[2]
+    assert look_at(table[[0, 0, 0, 3]]).notes[1].startswith("2 rows are copies of others;")
+    assert "by a factor of 10,000:" in look_at(np.array([[0, 0], [2e4, 2]])).notes[-1]
     assert not look_at(table + 0.5).counts
     assert look_at(-table).negative == 1.0
 
@@ -412,6 +494,7 @@ def test_columns_of_one_value_do_not_hide_mixtures(frame):
         (np.ones((30, 2)), "3 columns"),
         (np.array([["a"] * 4] * 30), "table of numbers"),
         (np.full((30, 4), np.inf), "infinity"),
+        (np.full((30, 4), 7.0), "one value only"),
     ],
 )
 def test_what_is_no_table_is_refused(table, match):
@@ -422,3 +505,20 @@ def test_what_is_no_table_is_refused(table, match):
 def test_an_unknown_budget_is_refused():
     with pytest.raises(ValueError, match="budget"):
         altmin.discover(MIXTURE, budget="huge")
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_features_that_live_in_one_column_are_mixtures_too(seed):
+    """Hidden, such a column leaves the weight of its feature open: noise must not decide it."""
+    made = make_dir(800, 15, 4, concentration=0.3, noise=2e-3, random_state=seed)
+    found = altmin.discover(made.X, random_state=0)
+    assert (found.kind, found.n_components) == ("mixtures", 4)
+    assert altmin.metrics.sine_errors(found.best.components_, made.components).max() < 0.01
+
+
+def test_categories_are_no_mixtures():
+    rng = np.random.default_rng(0)
+    X = np.hstack([np.eye(k)[rng.integers(k, size=900)] for k in (4, 5, 6)])
+    found = altmin.discover(X, random_state=0)
+    assert found.best is None
+    assert any("two values" in candidate.note for candidate in found.candidates)

@@ -272,6 +272,20 @@ def test_distinct_rows_of_a_design_are_counted():
     assert half == pytest.approx(4500, rel=0.01)
 
 
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_rows_are_distinct_by_what_the_units_of_their_columns_say(size):
+    """A cell is a thousandth of a unit: steps of a tenth of it are one row, steps of a hundred are many."""
+    rng = np.random.default_rng(7)
+    units = size * np.array([1.0, 1e3, 1e-3, 1.0])
+    base = rng.standard_normal(4)
+    for step, n in ((1e-5, 1), (0.1, 200)):
+        X = (base + step * np.arange(200)[:, None]) * units
+        found = refits.count_distinct(open_source(X), base * units, units)
+        assert (found == n) if n > 1 else (found <= 6)
+    steps = 3e-5 * np.arange(200)[:, None] * np.repeat(units, 100)  # cells are no finer for many columns
+    assert refits.count_distinct(open_source(steps), None, np.repeat(units, 100)) <= 40
+
+
 def test_worst_sines_are_those_of_the_worst_refit():
     A = np.eye(3)
     turned = A.copy()

@@ -39,6 +39,9 @@ def test_assertions_that_hold_whatever_happens(text, fault):
         ("helper()", 0),
         ("idle()", 1),
         ("assert True", 1),
+        ("if x:\n        assert y", 1),
+        ("if x:\n        assert y\n    else:\n        assert z", 0),
+        ("for x in y:\n        if x:\n            assert z\n    assert y", 0),
     ],
 )
 def test_tests_without_an_assertion(body, faults, tmp_path):

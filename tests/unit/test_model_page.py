@@ -1,10 +1,12 @@
 """The page about a model shows what each kind of model found, in the user's own names."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import altmin
-from altmin.report.model_page import model_page
+from altmin.report.model_page import components_part, model_page
 
 pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed").use("Agg")
 
@@ -42,3 +44,12 @@ def test_a_sensed_matrix_shows_its_values():
 def test_words_must_fit_the_features():
     model = altmin.AND(2, max_iter=3).fit(np.random.default_rng(0).random((40, 4)))
     assert "w2" in model_page(model, words=["w0", "w1", "w2", "w3"])
+
+
+def test_features_that_weigh_the_same_stand_in_their_order():
+    words = [f"word{j:02}" for j in range(40)]
+    level = np.ones((1, 40))
+    level[0, 33] = 2.0
+    part = str(components_part(SimpleNamespace(components_=level), None, words))
+    assert ", ".join(["word33", *words[:9]]) in part
+    assert "word09" not in part

@@ -17,13 +17,15 @@ GIVEN = {"algorithm": ALGORITHM, "block_rows": 100, "shape": "3 columns", "seed"
     "change",
     [
         {"algorithm": replace(ALGORITHM, start=START + 1)},
+        {"algorithm": replace(ALGORITHM, start=START.reshape(3, 2))},
+        {"algorithm": replace(ALGORITHM, start=START.view(np.int64))},
         {"algorithm": replace(ALGORITHM, n_components=3)},
         {"block_rows": 101},
         {"shape": "4 columns"},
         {"seed": 1},
         {"seed": None},
     ],
-    ids=["an array", "a number", "blocks", "shape", "seed", "no seed"],
+    ids=["an array", "its shape", "its dtype", "a number", "blocks", "shape", "seed", "no seed"],
 )
 def test_another_problem_has_another_key(change):
     assert problem_key(**GIVEN | change) != problem_key(**GIVEN)

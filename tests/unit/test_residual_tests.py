@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from altmin.guarantees.cone_rest import constant_left
 from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.machine_rows import jacobian
 from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
@@ -79,3 +80,28 @@ def test_the_largest_product_of_many_features_is_found_without_its_slices(term, 
     exact = max(np.linalg.norm(X.T @ ((r * X[:, j])[:, None] * X), 2) for j in range(64))
     found, _ = _thirds([X], r)
     assert exact * (1 - within) < found <= exact * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("lost", [0.0, 0.2])
+def test_values_that_were_moved_towards_zero_leave_a_step(lost):
+    rng = np.random.default_rng(0)
+    codes = rng.standard_normal((1500, 5)) * (rng.random((1500, 5)) < 0.2)
+    X = codes @ np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    X = np.sign(X) * np.maximum(np.abs(X) - lost, 0.0) + 0.02 * rng.standard_normal(X.shape)
+    assert (curved(X, codes) > 4.0) == (lost > 0)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.02])
+def test_a_constant_of_its_own_in_each_sample_is_seen_below_the_noise(level):
+    rng = np.random.default_rng(1)
+    components = rng.gamma(0.3, size=(4, 40))
+    basis = np.linalg.qr(components.T)[0]
+    noise = rng.standard_normal((800, 40)) * rng.uniform(0.02, 0.06, 40)
+    X = noise + level * rng.uniform(0, 2, (800, 1))
+    rest = X - X @ basis @ basis.T
+    assert (constant_left(rest, components) > 4.0) == (level > 0)
+
+
+def test_of_a_constant_among_the_components_nothing_is_said():
+    components = np.vstack([np.ones(20), np.eye(20)[:2]])
+    assert constant_left(np.random.default_rng(2).standard_normal((50, 20)), components) == 0.0

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -86,6 +86,7 @@ def run(
     *,
     count: int,
     seed: int,
+    rooms: Collection[str] = (),
     jobs: int = 2,
     limit: float = 10.0,
     say: Callable[[str], None],
@@ -100,6 +101,8 @@ def run(
         Folder of ``reach/`` (see :func:`survey`) and of ``seed-N.jsonl``.
     count, seed : int
         How many bugs, drawn with which seed.
+    rooms : collection of str
+        Parts of the package to draw from; by default all.
     jobs : int, default=2
         Copies of the tree at work at once.
     limit : float, default=10
@@ -119,7 +122,7 @@ def run(
     known = {line["key"]: line for line in lines}
     for file in out.glob("seed-*.jsonl"):
         reach.catches.update(by_file(json.loads(line)["by"]) for line in file.read_text().splitlines())
-    mutants = draw(package, count, seed)
+    mutants = draw(package, count, seed, rooms)
     with tempfile.TemporaryDirectory(prefix="altmin-mutants-") as scratch, kept.open("a") as log:
         new = [mutant for mutant in mutants if mutant.key not in known]
         copies: Queue[Warm] = Queue()
@@ -226,7 +229,7 @@ class Warm:
 
     def _pytest(self, tests: list[str], expected: float, *, fresh: bool) -> tuple[int, str]:
         """Exit code and the first test that failed. A bug that hangs or crashes is caught, too."""
-        code, said = self._ask(tests, expected + 20, fresh=fresh)
+        code, said = self._ask(tests, expected + 10, fresh=fresh)
         if code is None:
             return 1, NO_END
         return code, _first_failure(said, tests) if code else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def mutants_of(path: str, source: str) -> Iterator[Mutant]:
                 yield Mutant(path, function, at.lineno, operator, start, stop, source[start:stop], text)
 
 
-def draw(root: Path, count: int, seed: int) -> list[Mutant]:
+def draw(root: Path, count: int, seed: int, rooms: Collection[str] = ()) -> list[Mutant]:
     """Bugs drawn at random over a package: operators take turns, and no function is hit twice by one of them.
 
     Parameters
@@ -86,6 +86,8 @@ def draw(root: Path, count: int, seed: int) -> list[Mutant]:
         How many.
     seed : int
         Of the draw.
+    rooms : collection of str
+        Parts of the package to draw from, as ``Mutant.package`` names them; by default all.
 
     Returns
     -------
@@ -101,6 +103,8 @@ def draw(root: Path, count: int, seed: int) -> list[Mutant]:
             continue
         sources[path] = file.read_text()
         for mutant in mutants_of(path, sources[path]):
+            if rooms and mutant.package not in rooms:
+                break
             pools.setdefault(mutant.operator, {}).setdefault((path, mutant.function), []).append(mutant)
     queues = {}
     for operator, places in sorted(pools.items()):

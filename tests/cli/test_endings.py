@@ -1,0 +1,204 @@
+"""Endings of files and commands: each kind of table and picture comes back, a missing package is named."""
+
+import signal
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer", reason="the extra 'cli' is not installed")
+pytest.importorskip("pyarrow", reason="the extra 'cli' is not installed")
+pytest.importorskip("PIL", reason="the extra 'images' is not installed")
+
+from PIL import Image
+
+import altmin
+from altmin import __main__ as command
+from altmin.cli import app, ctrl_c, fit, pictures, tables
+from altmin.cli.tables import Wanted, read_table, write_table
+from altmin.cli.text_files import FileError
+
+CODES = np.arange(12.0).reshape(4, 3) / 7
+
+
+@pytest.mark.parametrize("ending", ["npy", "npz", "csv", "tsv", "parquet", "feather"])
+def test_tables_that_are_written_are_read_again(ending, tmp_path):
+    path = tmp_path / f"codes.{ending}"
+    write_table(CODES, path, ["a", "b", "c"], {"name": ["x", "y", "z", "w"]})
+    if ending in ("npy", "npz"):
+        found = np.load(path) if ending == "npy" else np.load(path)["X"]
+    else:
+        frame = read_table(path, Wanted())
+        assert frame.columns == ["a", "b", "c"]
+        found = np.asarray(frame.X)
+    np.testing.assert_allclose(found, CODES)
+
+
+def test_one_column_is_a_table_too(tmp_path):
+    write_table(CODES[:, 0], tmp_path / "y.csv", ["prediction"], None)
+    np.testing.assert_allclose(np.asarray(read_table(tmp_path / "y.csv").X).ravel(), CODES[:, 0])
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv"])
+def test_the_target_may_be_a_file(ending, tmp_path):
+    y = tmp_path / f"y.{ending}"
+    write_table(CODES, tmp_path / "x.csv", ["a", "b", "c"], None)
+    write_table(CODES[:, :1] * 2, y, ["y"], None)
+    frame = read_table(tmp_path / "x.csv", Wanted(target=str(y)))
+    np.testing.assert_allclose(frame.y, 2 * CODES[:, 0])
+    with pytest.raises(FileError, match=r"neither a column nor a file \(columns: a, b, c\)"):
+        read_table(tmp_path / "x.csv", Wanted(target="price"))
+
+
+@pytest.mark.parametrize(
+    ("ending", "package"),
+    [("feather", "pyarrow.feather"), ("parquet", "pyarrow.parquet"), ("jsonl", "pyarrow.json")],
+)
+def test_a_missing_package_is_named(ending, package, tmp_path, monkeypatch):
+    path = tmp_path / f"t.{ending}"
+    path.write_bytes(b"{}")
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(FileError, match=rf"t\.{ending}: reading it needs .*pip install 'altmin\[cli\]'"):
+        read_table(path)
+
+
+def test_missing_packages_of_pictures_and_clusters_are_named(monkeypatch, tmp_path):
+    Image.fromarray(np.zeros((4, 4), np.uint8)).save(tmp_path / "p.png")
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(FileError, match="pictures need Pillow"):
+        pictures.read_picture(tmp_path / "p.png")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(FileError, match="--dask needs the package distributed"), fit._cluster("tcp://x"):
+        raise AssertionError("there is no cluster")
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    import pyarrow as pa
+    import pyarrow.feather
+
+    pa.feather.write_feather(pa.table({"a": pa.array([], pa.float64())}), tmp_path / "t.feather")
+    with pytest.raises(FileError, match="has no rows"):
+        read_table(tmp_path / "t.feather")
+
+
+@pytest.mark.parametrize(
+    ("mode", "shape", "transparent"),
+    [("L", (4, 5), False), ("1", (4, 5), False), ("RGB", (4, 5, 3), False), ("P", (4, 5, 3), False),
+     ("RGBA", (4, 5, 3), True), ("LA", (4, 5), True), ("CMYK", (4, 5, 3), False)],
+)  # fmt: skip
+def test_every_mode_of_a_picture(mode, shape, transparent, tmp_path):
+    grey = np.arange(0, 240, 12, dtype=np.uint8).reshape(4, 5)
+    image = Image.fromarray(grey).convert(mode)
+    path = tmp_path / ("p.tif" if mode == "CMYK" else "p.png")
+    image.save(path)
+    found = pictures.read_picture(path)
+    assert found.pixels.shape == shape
+    assert (found.alpha is not None) == transparent
+    if mode in ("L", "RGB", "P", "RGBA", "LA"):
+        flat = found.pixels if found.pixels.ndim == 2 else found.pixels[:, :, 0]
+        np.testing.assert_array_equal(flat, grey)
+    if transparent:
+        assert (found.alpha == 255).all()
+        pictures.write_picture(found, tmp_path / "again.png")
+        np.testing.assert_array_equal(pictures.read_picture(tmp_path / "again.png").pixels, found.pixels)
+        with pytest.raises(FileError, match="keeps no transparency"):
+            pictures.write_picture(found, tmp_path / "again.jpg")
+
+
+def test_a_palette_with_a_transparent_colour_keeps_it(tmp_path):
+    image = Image.fromarray(np.array([[0, 1], [1, 0]], np.uint8), mode="P")
+    image.putpalette([9, 9, 9, 200, 100, 50])
+    image.save(tmp_path / "p.png", transparency=1)
+    found = pictures.read_picture(tmp_path / "p.png")
+    assert found.pixels[0, 1].tolist() == [200, 100, 50]
+    assert found.alpha.tolist() == [[255, 0], [0, 255]]
+
+
+@pytest.mark.parametrize("suffixes", [(), (".html",)])
+def test_targets_are_looked_at_before_anything_is_computed(suffixes, tmp_path):
+    tables.check_target(tmp_path / "new.html", suffixes)
+    assert not (tmp_path / "new.html").exists()
+    for path, why in ((tmp_path, "ends in none of" if suffixes else "is a folder"),
+                      (tmp_path / "no" / "x.html", "there is no folder")):  # fmt: skip
+        with pytest.raises(FileError, match=why):
+            tables.check_target(path, suffixes)
+
+
+def test_the_version_is_told(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["altmin", "--version"])
+    with pytest.raises(SystemExit) as stop:
+        app.main()
+    assert not stop.value.code
+    assert capsys.readouterr().out.strip() == altmin.__version__
+
+
+@pytest.mark.parametrize("swallowed", [False, True])
+def test_ctrl_c_is_remembered_whoever_swallows_it(swallowed, monkeypatch):
+    def run():
+        assert not ctrl_c.pressed()
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            if not swallowed:
+                raise
+        ctrl_c.last_call()
+
+    monkeypatch.setattr(app, "main", run)
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(SystemExit) as stop:
+        command.main()
+    assert stop.value.code == 130
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_other_errors_of_a_command_go_through_and_ctrl_c_after_the_last_call_is_ignored(monkeypatch):
+    def run():
+        ctrl_c.last_call()
+        signal.raise_signal(signal.SIGINT)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(app, "main", run)
+    with pytest.raises(ZeroDivisionError):
+        command.main()
+
+
+def test_ctrl_c_that_was_raised_where_errors_are_dropped_comes_again(monkeypatch):
+    """As in a callback of a compiled module; other dropped errors are told as ever."""
+    import time
+
+    class Dropped:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def run():
+        thing = Dropped()
+        del thing
+        for _ in range(100):
+            time.sleep(0.02)
+        raise AssertionError("nobody noticed")
+
+    monkeypatch.setattr(app, "main", run)
+    with pytest.raises(SystemExit) as stop:
+        command.main()
+    assert stop.value.code == 130
+    told = []
+    monkeypatch.setattr(sys, "__unraisablehook__", told.append)
+    what = type("What", (), {"exc_type": ValueError})
+    ctrl_c._lost(what)
+    assert told == [what]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"checkpoint": "state"}, "the same command goes on from state"),
+        ({"keep_partial": True}, "nothing to keep yet"),
+        ({}, "--keep-partial would write the model so far"),
+    ],
+)
+def test_an_interrupted_command_says_what_is_left_of_it(given, words, capsys):
+    order = type("Order", (), {"checkpoint": None, "keep_partial": False, **given})
+    fit._say_that_nothing_was_written(order)
+    said = capsys.readouterr().out
+    assert said.startswith("interrupted: no model was written")
+    assert words in said

@@ -1,0 +1,91 @@
+"""What guarantees measure where there is next to nothing: no samples, one component, bounds met."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from altmin.engine import SourceError, open_source
+from altmin.guarantees import cone_shape, contract, dictionary_atoms, dictionary_pairs, rendering
+from altmin.guarantees.cone_shape import shape
+
+
+def test_the_least_of_verdicts():
+    assert contract.least([]) == "recovered"
+    for i, worse in enumerate(contract.VERDICTS):
+        for better in contract.VERDICTS[: i + 1]:
+            assert contract.least([better, worse]) == contract.least([worse, better]) == worse
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 10, 30])
+def test_many_numbers_are_cut_after_eight(n):
+    told = rendering._some(list(range(n)))
+    assert told.startswith(", ".join(map(str, range(min(n, 8)))))
+    assert told.endswith(f"7 and {n - 8} more" if n > 8 else str(n - 1))
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_no_samples_relate_nothing(k):
+    size, sign, tied = dictionary_pairs.related(np.zeros((0, k)))
+    assert (size.tolist(), sign.tolist(), tied) == ([0.0] * k, [0.0] * k, 0.0)
+    assert dictionary_pairs.related(np.ones((5, 1)))[2] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "rarest", "every"),
+    [(4999, 4999, 1), (10_000, 10_000, 2), (10_000, 199, 1), (10_000, 200, 2), (50_000, 500, 5), (0, 0, 1)],
+)
+def test_samples_are_thinned_as_far_as_the_rarest_atom_allows(n, rarest, every):
+    U = np.ones((n, 3))
+    U[rarest:, 1] = 0.0
+    assert dictionary_atoms._thinned(U) == every
+
+
+def test_the_slack_of_a_component_is_that_of_its_nearly_pure_samples():
+    own = np.array([1.0, 0.97, 0.95, 0.89, 0.5, 0.2])
+    Z = np.column_stack([own, 1 - own])
+    assert cone_shape._slack(Z) == pytest.approx([0.03, 0.0])
+    assert cone_shape._slack(Z[3:5]).tolist() == [0.0, 0.0]
+
+
+def test_the_span_of_facets_by_hand():
+    """Of each facet the smallest singular value of its unit samples, over the root of their number."""
+    rng = np.random.default_rng(0)
+    for share in (0.2, 0.8):  # few zeros, and many: the sums are formed in two ways
+        Z = rng.random((400, 4)) * (rng.random((400, 4)) > share)
+        Z = Z[Z.sum(axis=1) > 0]
+        U = Z / np.linalg.norm(Z, axis=1)[:, None]
+        found = []
+        for i in range(4):
+            on = np.delete(U[Z[:, i] == 0], i, axis=1)
+            found.append(np.linalg.svd(on, compute_uv=False)[-1] / len(on) ** 0.5)
+        assert cone_shape._span(Z, 0.0) == pytest.approx(min(found))
+    assert cone_shape._span(np.ones((5, 1)), 0.0) == 1.0
+    assert cone_shape._span(np.ones((50, 3)), 0.0) == 0.0
+
+
+def test_pairs_are_counted_by_hand():
+    Z = np.array([[1.0, 0, 0.5], [0, 0.2, 0], [0.05, 0.3, 0], [0.6, 0, 0], [0, 1, 1]])
+    counts = [
+        sum(abs(row[i]) <= 0.01 and row[j] > 0.1 for row in Z) for i in range(3) for j in range(3) if i != j
+    ]
+    assert cone_shape._pairs(Z, 0.01) == min(counts)
+    assert cone_shape._pairs(np.ones((4, 1)), 0.1) == np.inf
+
+
+def test_a_cone_without_a_component_or_without_a_sample():
+    none = shape(np.zeros((3, 2)), np.zeros((2, 5)))
+    assert none.empty == 2
+    assert none.condition == np.inf
+    assert none.span == none.pairs == none.distinct == 0.0
+    one = shape(np.array([[1.0, 0.0], [2.0, 0.0]]), np.array([[1.0, 1.0], [0.0, 0.0]]))
+    assert one.empty == 1
+    assert one.span == 1.0
+
+
+def test_a_sparse_file_whose_parts_have_another_shape_is_refused(tmp_path):
+    path = tmp_path / "x.npz"
+    sp.save_npz(path, sp.csr_array(np.eye(4)), compressed=False)
+    source = open_source(path)
+    sp.save_npz(path, sp.csr_array(np.eye(5)), compressed=False)
+    with pytest.raises((SourceError, ValueError), match=r"shape \(5, 5\), it announces \(4, 4\)"):
+        source.read(0, 4)
