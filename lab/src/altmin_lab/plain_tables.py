@@ -6,6 +6,7 @@ Kinds in TUNING were looked at while its rules were chosen, those in JUDGED were
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from sklearn.datasets import (
     make_s_curve,
     make_swiss_roll,
 )
+
+from altmin_lab.real_tables import TABLES
 
 Rng = np.random.Generator
 
@@ -259,6 +262,20 @@ def _shuffled_planted(rng: Rng) -> NDArray[Any]:
     return np.column_stack([rng.permutation(column) for column in (codes @ rng.standard_normal((d, d))).T])
 
 
+def _shuffled_measured(rng: Rng) -> NDArray[Any]:
+    """Some rows and columns of scenes, spectra and mutations, each column in an order of its own."""
+    names = ("Samson", "Jasper Ridge", "ALS2004", "breast signatures")
+    table = _measured(names[int(rng.integers(len(names)))])
+    table = table[rng.permutation(len(table))[: int(rng.integers(400, 2000))]]
+    table = table[:, rng.permutation(np.flatnonzero(table.std(axis=0) > 0))[: int(rng.integers(8, 25))]]
+    return np.column_stack([rng.permutation(column) for column in table.T])
+
+
+@cache
+def _measured(name: str) -> NDArray[Any]:
+    return np.asarray(TABLES[name]().X, dtype=float)
+
+
 JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
     "Gaussian weights of positive factors": _gaussian_factors,
     "Gaussian rows of any size": _sizes_of_rows,
@@ -271,6 +288,7 @@ JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
     "independent counts": _independent_counts,
     "low rank with outliers": _outliers,
     "shuffled columns of planted tables": _shuffled_planted,
+    "shuffled columns of measured tables": _shuffled_measured,
 }
 
 

@@ -63,6 +63,13 @@ def _signed_mixture(rng: Rng) -> Planted:
     return Planted(MIXTURES, k, W @ A, factors=A)
 
 
+def _varying_rates(rng: Rng) -> Planted:
+    """Negative binomial counts: each rate varies by 20 to 50 % of its size."""
+    made = _counts(rng)
+    shape = rng.uniform(4, 25)
+    return replace(made, X=rng.poisson(made.X * rng.gamma(shape, 1 / shape, made.X.shape)).astype(float))
+
+
 def _counts(rng: Rng, dispersion: float = 0.0) -> Planted:
     k, d, n = int(rng.integers(3, 7)), int(rng.integers(30, 80)), int(rng.integers(500, 2000))
     A = rng.dirichlet(np.full(d, 0.2), size=k)
@@ -200,6 +207,7 @@ TUNING: dict[str, Callable[[Rng], Planted]] = {
     "quadratic law, uniform columns": lambda rng: _law(rng, 4, features="uniform"),
     "quadratic law, correlated columns": lambda rng: _law(rng, 6, correlation=0.5, intercept=2.0),
     "counts of documents of any length": _documents,
+    "counts with rates that vary": _varying_rates,
 }
 
 

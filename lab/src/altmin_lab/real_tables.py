@@ -1,6 +1,7 @@
-"""What :func:`altmin.discover` says of real tables, beside NMF, PCA and FastICA with the number given.
+"""What :func:`altmin.discover` says of real tables, beside AND, NMF, PCA and FastICA with the number given.
 
-``python -m altmin_lab.real_tables`` writes a page of findings for the documentation; names choose tables.
+``python -m altmin_lab.real_tables findings.json docs/discover.md`` writes the tables of the page; names that
+follow choose some, and the others stay as they were found.
 Tables that are not part of scikit-learn are read from the folder that ``ALTMIN_DATA`` names.
 """
 
@@ -21,10 +22,14 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.decomposition import NMF, PCA, FastICA
 
-from altmin import discover
+from altmin import AND, discover
 from altmin.datasets.real import data_folder
 from altmin.metrics import sine_errors
 from altmin_lab.scenes import load_scene
+
+_SAME = 0.1  # radians
+_GIVEN = ("AND", "NMF", "PCA", "FastICA")  # methods that are given the number
+_BEGIN, _END = "<!-- real tables -->", "<!-- end -->"
 
 
 @dataclass(frozen=True)
@@ -114,22 +119,38 @@ def findings(names: list[str]) -> Iterator[dict[str, Any]]:
         }
         if table.factors is not None:
             row["angles"] = _angles(table, found.best)
+        else:
+            row["again"] = _found_again(table)
         yield row
+
+
+def _peers(k: int) -> dict[str, Callable[[NDArray[Any]], NDArray[Any]]]:
+    """Factors that each method gives for a number."""
+    return {
+        "AND": lambda X: AND(k, random_state=0).fit(X).components_,
+        "NMF": lambda X: (
+            NMF(k, init="nndsvda", max_iter=1000, random_state=0).fit(np.maximum(X, 0)).components_
+        ),
+        "PCA": lambda X: PCA(k, random_state=0).fit(X).components_,
+        "FastICA": lambda X: FastICA(k, random_state=0, max_iter=1000).fit(X).mixing_.T,
+    }
+
+
+def _found_again(table: RealTable) -> dict[str, int]:
+    """Of each method, how many factors of one half of the rows come again, within .1 radian, in the other."""
+    X = table.X.toarray() if sp.issparse(table.X) else np.asarray(table.X, dtype=float)
+    order = np.random.default_rng(0).permutation(len(X))
+    halves = X[order[::2]], X[order[1::2]]
+    found = {name: [fit(half) for half in halves] for name, fit in _peers(table.number).items()}
+    return {name: int(np.sum(sine_errors(*pair) <= np.sin(_SAME))) for name, pair in found.items()}
 
 
 def _angles(table: RealTable, best: Any) -> dict[str, float]:
     """Of each method, the largest angle in radians between a known factor and the one matched to it."""
     assert table.factors is not None
     k, X = table.number, np.asarray(table.X, dtype=float)
-    fits = {
-        "NMF": lambda: (
-            NMF(k, init="nndsvda", max_iter=1000, random_state=0).fit(np.maximum(X, 0)).components_
-        ),
-        "PCA": lambda: PCA(k, random_state=0).fit(X).components_,
-        "FastICA": lambda: FastICA(k, random_state=0, max_iter=1000).fit(X).mixing_.T,
-    }
     found = {} if best is None else {"discover": best.components_}
-    found |= {name: fit() for name, fit in fits.items()}
+    found |= {name: fit(X) for name, fit in _peers(k).items()}
     same = {name: factors for name, factors in found.items() if len(factors) == k}
     return {
         name: round(float(np.arcsin(np.clip(sine_errors(factors, table.factors), 0, 1)).max()), 3)
@@ -146,23 +167,35 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         lines.append(f"| {row['table']}: {row['about']} | {said} | {row['seconds']} |")
     known = [row for row in rows if "angles" in row]
     if known:
-        lines += ["", "| table, number given | discover | NMF | PCA | FastICA |", "|---|---|---|---|---|"]
+        lines += [
+            "",
+            f"| table, number given | discover | {' | '.join(_GIVEN)} |",
+            "|---|" + "---|" * (1 + len(_GIVEN)),
+        ]
         for row in known:
-            cells = [str(row["angles"].get(name, "-")) for name in ("discover", "NMF", "PCA", "FastICA")]
+            cells = [str(row["angles"].get(name, "-")) for name in ("discover", *_GIVEN)]
+            lines.append(f"| {row['table']}, {row['given']} | {' | '.join(cells)} |")
+    others = [row for row in rows if "again" in row]
+    if others:
+        lines += ["", f"| table, number given | {' | '.join(_GIVEN)} |", "|---|" + "---|" * len(_GIVEN)]
+        for row in others:
+            cells = [f"{row['again'][name]} of {row['given']}" for name in _GIVEN]
             lines.append(f"| {row['table']}, {row['given']} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def main(target: Path, names: list[str]) -> None:
-    """Add findings to a file of them, and print the page's tables."""
+def main(target: Path, page: Path, names: list[str]) -> None:
+    """Add findings to a file of them, and write the page's tables."""
     warnings.simplefilter("ignore")
     known = json.loads(target.read_text(encoding="utf-8")) if target.exists() else {}
     for row in findings(names or list(TABLES)):
         known[row["table"]] = row
         target.write_text(json.dumps(known, indent=1), encoding="utf-8")
         print(row["table"], row["kind"], row["number"], row["verdict"], row["seconds"], flush=True)
-    print(markdown([known[name] for name in TABLES if name in known]))
+    before, rest = page.read_text(encoding="utf-8").split(_BEGIN)
+    told = markdown([known[name] for name in TABLES if name in known])
+    page.write_text(f"{before}{_BEGIN}\n\n{told}\n{_END}{rest.split(_END)[1]}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

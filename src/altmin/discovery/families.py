@@ -10,16 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.discovery.dimensions import Dimensions
-from altmin.discovery.held_out import Codes, gaussian_weights, non_negative_weights, sparse_weights
+from altmin.discovery.held_out import Codes, gaussian_weights, sparse_weights, usual_weights
 from altmin.discovery.look import Look
 from altmin.discovery.screen import can_be_sparse
 from altmin.discovery.sparsity import left_over
+from altmin.engine import open_source
 from altmin.estimators.dictionary.complete import CompleteDictionaryLearning
 from altmin.estimators.dictionary.orthogonal import OrthogonalDictionaryLearning
 from altmin.estimators.nonnegative.and_nmf import AND
+from altmin.estimators.nonnegative.counts import are_counts
 from altmin.estimators.overcomplete.approximate import ApproximateDictionaryLearning
 from altmin.selection.rows import quiet_fit
+from altmin.signatures.number import choose_number
 
+_COUNTS, _MOST_OF_COUNTS = 40_000, 20  # cells that are split for the number of features, and the largest
 _ROWS_FOR_EACH = 8  # rows that a dictionary needs for each atom, at the least
 _BADLY = 0.2  # of the squared size of held-out cells is left over
 _MOST_ATOMS = 60  # more than so many columns are not searched for more atoms than columns
@@ -51,7 +55,7 @@ class Family:
     proposals : callable
         ``proposals(seen)``: estimators to try, best guess first; none where the table rules it out.
     codes : callable
-        ``codes(model, rows)``: how weights are inferred from visible cells.
+        ``codes(model, rows)``: how weights are inferred from visible cells, by rows without hidden ones.
     few_leave : float
         What a few factors may leave of the rows, over what they leave of Gaussian ones.
     """
@@ -64,10 +68,19 @@ class Family:
 
 
 def _mixtures(seen: Seen) -> Iterator[Any]:
-    """As many features as dimensions, where these are fewer than could be looked at."""
+    """As many features as dimensions, where these are fewer than could be looked at.
+
+    Features of counts that few rows have are no dimensions; if those that were found aren't the answer, the
+    number is looked for again by what one half of the counts says of the other.
+    """
     k = seen.dimensions.chosen
     if k >= 2 and seen.look.n_rows >= 2 * k and not seen.dimensions.saturated:
         yield AND(k, random_state=seen.seed)
+    counts = seen.rows[: _COUNTS // seen.look.n_features]
+    if len(counts) >= seen.look.n_features and are_counts("auto", open_source(counts)):
+        more = choose_number(counts, _MOST_OF_COUNTS, seen.seed).n_components
+        if more > max(k, 1):
+            yield AND(more, random_state=seen.seed)
 
 
 def _sparse(seen: Seen) -> Iterator[Any]:
@@ -145,7 +158,7 @@ MIXTURES = Family(
     "mixtures",
     "each row is a mixture of {k} features, with weights that are never negative",
     _mixtures,
-    lambda model, rows: non_negative_weights,
+    lambda model, rows: usual_weights(rows, np.asarray(model.components_, dtype=np.float64)),
     few_leave=FEW_LEAVE,
 )
 OVERCOMPLETE = Family(

@@ -47,7 +47,8 @@ class Look:
         if self.counts:
             found.append("The entries are counts.")
         if self.copies:
-            found.append(f"{self.copies} rows are copies of others; they count as one observation each.")
+            rows = "row is a copy of another" if self.copies == 1 else "rows are copies of others"
+            found.append(f"{self.copies} {rows}; copies count as one observation.")
         if self.constant:
             found.append(
                 f"Columns with one value only ({self.constant} of {self.n_features}) say nothing of how rows "
@@ -55,10 +56,17 @@ class Look:
             )
         if self.scales > 1e3:
             found.append(
-                f"The spreads of the columns differ by a factor of {self.scales:.0e}: large columns decide "
+                f"The spreads of the columns differ by a factor of {self.scales:,.0f}: large columns decide "
                 "what is found. Divide each column by its spread if their units have no common meaning."
             )
         return found
+
+
+def are_categories(table: NDArray[Any]) -> bool:
+    """Whether half of the columns that vary, or more, have two values only: yes or no, and no amounts."""
+    low, high = table.min(axis=0), table.max(axis=0)
+    two = ((table == low) | (table == high)).all(axis=0)
+    return bool(2 * np.sum(two & (low < high)) >= np.sum(low < high))
 
 
 def look_at(table: NDArray[Any]) -> Look:

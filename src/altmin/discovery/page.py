@@ -17,7 +17,10 @@ _MOST, _ENTRIES = 12, 8
 _NOTHING = 0.01  # of the largest entry: not worth a bar
 _GRID = "display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr));gap:1rem 2.5rem"
 _LINES = "display:grid;grid-template-columns:minmax(6rem,45%) 1fr;gap:.25rem .7rem;align-items:center"
-_NAME = "font-size:.86rem;text-align:right;overflow-wrap:anywhere"
+_NAME = (  # two lines of it; the whole name shows under the pointer
+    "font-size:.86rem;text-align:right;overflow-wrap:anywhere;"
+    "display:-webkit-box;-webkit-line-clamp:2;-webkit-box-orient:vertical;overflow:hidden"
+)
 _COLOURS = {"recovered": "good", "plausible": "part", "unknown": "none", "contradicted": "bad"}
 _TERMS = (
     "The target is the sum of these terms and a constant. The effect of a term is its spread over that of "
@@ -70,7 +73,7 @@ def parts_of(
             parts.append(folded("The report, with every test", Raw(found.guarantee._repr_html_())))
     law = any(row.family == "no relation" for row in found.candidates)
     tried = [_row(row) for row in found.candidates]
-    parts += [tag("h2", "What was tried"), tag("p", _MEANING[law]), table(tried)]
+    parts += [tag("h2", "What was tried"), tag("p", _MEANING[law]), table(tried), _against(found)]
     if found.code:
         parts.append(folded("The code that gives this model", tag("pre", found.code)))
     return [join(part) for part in parts]
@@ -86,8 +89,14 @@ def _row(candidate: Candidate) -> dict[str, Any]:
         "verdict": candidate.said,
         "factors": factors,
         "CPU seconds": round(candidate.seconds, 1),
-        "note": candidate.note,
     }
+
+
+def _against(found: Discovery) -> Raw:
+    """What speaks against candidates, below their table: a column of sentences is too wide for a phone."""
+    noted = [row for row in found.candidates if row.note]
+    told = (join(tag("b", f"{row.family}, {row.n_components}: "), row.note) for row in noted)
+    return join(*(tag("p", one) for one in told))
 
 
 def _law(found: Discovery, words: Sequence[str] | None) -> Raw:
@@ -117,7 +126,10 @@ def _card(found: Discovery, number: int, names: list[str]) -> Raw:
     top = top[np.abs(row[top]) > _NOTHING * np.abs(row).max()]
     verdict = found.guarantee.factors[number].verdict if found.guarantee.factors else ""
     lines = [
-        join(tag("dt", names[i], style=_NAME), tag("dd", _bar(row[i] / np.abs(row).max()), style="margin:0"))
+        join(
+            tag("dt", names[i], style=_NAME, title=names[i]),
+            tag("dd", _bar(row[i] / np.abs(row).max()), style="margin:0"),
+        )
         for i in top
     ]
     mark = tag("span", verdict, class_=f"verdict {_COLOURS[verdict]}") if verdict else ""

@@ -32,7 +32,7 @@ from altmin.discovery.families import (
 )
 from altmin.discovery.held_out import one_each, relative_error
 from altmin.discovery.law import discover_law
-from altmin.discovery.look import look_at
+from altmin.discovery.look import are_categories, look_at
 from altmin.discovery.result import CLAIMED, Candidate, Discovery
 from altmin.discovery.table import Sampled, sample_table, without_constants
 from altmin.discovery.words import aside_in_code, found_in_words, nothing_in_words
@@ -42,6 +42,7 @@ from altmin.selection.rows import quiet_fit
 
 ROWS = {"quick": 1000, "normal": 4000, "thorough": 20_000}
 _MOST = 40  # dimensions that are looked for
+_ROWS_TIMES_ATOMS = 80_000  # of a search for sparse combinations: 4,000 rows for 20 atoms
 # what leaves more than so many times what low rank leaves of held-out cells, and so much, is no answer
 _WORSE, _MUCH = 1.5, 0.05
 _AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
@@ -139,6 +140,8 @@ class _Search:
     def __init__(self, table: Sampled, seed: int, say: Callable[[Candidate, int], None]) -> None:
         self.table, self.seed, self.say = table, seed, say
         rows, look = table.rows, look_at(table.rows)
+        if look.constant == look.n_features:
+            raise ValueError("X: every column has one value only, so there is nothing to find")
         unit = noise_units(rows)
         self.seen = Seen(rows, look, count_dimensions(rows / unit, _MOST, seed), seed)
         self.beyond_mean = count_dimensions((rows - rows.mean(axis=0)) / unit, _MOST, seed)
@@ -150,7 +153,7 @@ class _Search:
         """Try the families in turn until one is found; Ctrl-C ends the search."""
         with heard() as pressed:
             try:
-                self._low_rank()
+                self._low_rank(self.beyond_mean.chosen)
                 for number, family in enumerate(FAMILIES):
                     for proposal in family.proposals(self.seen):
                         self._consider(family, proposal, len(FAMILIES) - number - 1)
@@ -166,15 +169,13 @@ class _Search:
         ranked = tuple(sorted(self.candidates, key=_rank))
         notes = tuple(self.table.notes)
         if self.best is None:
-            k = self.beyond_mean.chosen
-            return nothing_in_words(k, ranked, self.seen.look, self.stopped, notes)
+            return nothing_in_words(self.plain.n_components, ranked, self.seen.look, self.stopped, notes)
         sentence = next(f.sentence for f in (*FAMILIES, ORTHOGONAL) if f.name == self.best.family)
         return found_in_words(self.best, sentence, ranked, self.seen.look, notes)
 
-    def _low_rank(self) -> None:
+    def _low_rank(self, k: int) -> None:
         """Low rank without structure: what every family has to be compared with."""
         begin = time.process_time()
-        k = self.beyond_mean.chosen
         factors, centre, codes = principal_axes(self.seen.rows, k)
         error, spread = relative_error(self.table.held_out, factors, centre, codes, self.seed)
         name = "low rank" if k else "noise"
@@ -185,6 +186,9 @@ class _Search:
         """Try on the rows of the search; where that leaves hope, on all rows with the full report."""
         candidate = self._tried(family, proposal)
         model = candidate.model
+        dimensions, better = candidate.n_components - 1, _WORSE * candidate.error < self.plain.error
+        if family is MIXTURES and better and dimensions > self.plain.n_components:  # some were overlooked
+            self._low_rank(dimensions)
         if family is SPARSE and model is not None and may_be_orthogonal(model.components_):
             special = self._tried(ORTHOGONAL, next(ORTHOGONAL.proposals(self.seen)))
             times, more = _AS_EXACT
@@ -203,12 +207,15 @@ class _Search:
         begin = time.process_time()
         k = getattr(proposal, "n_components", None) or self.seen.look.n_features
         blank = Candidate(family.name, k, np.nan, np.nan, "unknown", {}, 0.0)
+        rows = self.seen.rows
+        if family is not MIXTURES:  # a search for atoms costs rows times atoms, over and over
+            rows = rows[:: -(-len(rows) * k // _ROWS_TIMES_ATOMS)]
         try:
-            model = quiet_fit(proposal, self.seen.rows)
+            model = quiet_fit(proposal, rows)
         except ValueError as refusal:
             return replace(blank, note=f"refused: {refusal}", seconds=time.process_time() - begin)
         held_out = self.table.held_out
-        codes = family.codes(model, held_out)
+        codes = family.codes(model, rows[: len(held_out)])
         factors = np.asarray(model.components_, dtype=np.float64)
         error, spread = relative_error(held_out, factors, centre_of(model), codes, self.seed)
         return replace(
@@ -229,6 +236,8 @@ class _Search:
         # of few columns, those that are left when some are hidden can't tell as many atoms apart
         if family not in (SPARSE, ORTHOGONAL) and error > _WORSE * self.plain.error + _MUCH:
             return "It predicts held-out cells far worse than low rank does."
+        if family is MIXTURES and are_categories(self.seen.rows):
+            return "Most columns have two values only: these are categories, and no amounts are mixed."
         if family is MIXTURES and one_each(self.table.held_out, factors):
             return "Each row is one feature and noise: these are groups, and nothing is mixed."
         return ""
@@ -278,6 +287,11 @@ def _verdict(report: GuaranteeReport) -> dict[str, Any]:
 
 
 def _rank(candidate: Candidate) -> tuple[Any, ...]:
-    """Claimed before not; the better verdict; the smaller held-out error."""
+    """Claimed before not; what nothing speaks against; the better verdict; the smaller held-out error."""
     order = ("recovered", "plausible", "unknown", "contradicted", "")
-    return (not candidate.claimed, order.index(candidate.verdict), candidate.error)
+    return (
+        not candidate.claimed,
+        bool(candidate.note),
+        order.index(candidate.verdict),
+        candidate.error,
+    )

@@ -8,12 +8,13 @@ from typing import Any
 from altmin.discovery.look import Look
 from altmin.discovery.result import ENOUGH, Candidate, Discovery
 
+_MOST = 0.5  # of the squared size of held-out cells
 _SURE = {
     "plausible": "The report says 'plausible': the factors fit, but another explanation remains.",
-    "unknown": "The report says 'unknown': the rows are made in this way, but how close these factors are "
+    "unknown": "The report says 'unknown': a few of these factors make up each row, but how close they are "
     "to the true ones can't be seen.",
-    "contradicted": "The report says 'contradicted': the rows are made in this way, but some of these "
-    "factors aren't the true ones.",
+    "contradicted": "The report says 'contradicted': a few of these factors make up each row, but as they "
+    "stand they aren't what made the rows. Some of them are wrong, or rows are made in another way.",
 }
 
 
@@ -47,17 +48,25 @@ def nothing_in_words(
     else:
         kind = "noise"
         answer = "Nothing but noise was found: no cell can be predicted from the others of its row."
-    unknown = [c for c in ranked if c.verdict == "unknown" and not c.note]
+    undecided = [c for c in ranked if c.model is not None and not c.note]
+    surer = "More rows, or less noise, would let the tests of the families see more."
     if stopped:
         sure = "The search was stopped before it ended, so this may change."
-    elif unknown:
-        names = ", ".join(f"{c.family} ({c.n_components})" for c in unknown)
+    elif undecided:
+        names = ", ".join(f"{c.family} ({c.n_components})" for c in undecided)
         sure = f"Some families could be neither confirmed nor ruled out: {names}."
+        advice = undecided[0].model.guarantee_.advice.split(";")[0]
+        surer = f"To be surer of {undecided[0].family}: {advice}." if advice else surer
     elif any(c.verdict for c in ranked):
         sure = "No family that was tried fits the rows well enough; the list says what speaks against each."
     else:
         sure = "Every family was ruled out by a first look at the rows."
-    surer = "More rows, or less noise, would let the tests of the families see more."
+    left = next(c.error for c in ranked if (c.family, c.n_components) == (kind, k))
+    if k and left > _MOST:
+        sure += (
+            f" {k} dimensions leave {left:.0%} of the held-out cells unexplained: factors that few rows "
+            "have, or that are weaker than this noise, would not be seen."
+        )
     code = f"from sklearn.decomposition import PCA\n\nmodel = PCA({k}).fit(X)\n" if k else ""
     return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes)
 
