@@ -58,7 +58,7 @@ def held(bands: Bands, order: Any, S: Any, C: Any) -> tuple[list[float], list[fl
 
 @promise
 def the_benchmark_of_2004() -> Iterator[Figure]:
-    """Spectra at least .993 and contributions .991 at their worst; the bands hold the true profiles."""
+    """With one peak a run or known absences: worst spectra .993, contributions .991; bands hold the truth."""
     X, S, C, absent = benchmark()
     fitted = np.linalg.lstsq(C, X, rcond=None)[0].sum(
         axis=1

@@ -105,12 +105,32 @@ def noise_size(table: Any, k: int) -> float:
     seen = mean >= 1
     used = codes * model.components_.sum(axis=1) > _USED * X.sum(axis=1, keepdims=True)
     free = seen.sum() - used.sum() - model.components_.size * seen.mean()
-    mean, squares = mean[seen], (X[seen] - mean[seen]) ** 2
+    if free <= 0 or np.sum((X[seen] - mean[seen]) ** 2 / mean[seen]) <= _OVER * free:
+        return np.inf
+    return size_of_noise(X[seen], mean[seen], free)
+
+
+def size_of_noise(counts: NDArray[Any], mean: NDArray[Any], free: float) -> float:
+    """The size at which negative binomial counts of these means have Pearson's statistic ``free``.
+
+    Parameters
+    ----------
+    counts, mean : ndarray of shape (n,)
+        Counts, and what was expected.
+    free : float
+        Degrees of freedom.
+
+    Returns
+    -------
+    float
+        Infinite for counts that vary like Poisson counts or less.
+    """
+    squares = (counts - mean) ** 2
 
     def excess(log_size: float) -> float:
         return float(np.sum(squares / (mean + mean**2 / np.exp(log_size))) / free) - 1.0
 
-    if free <= 0 or np.sum(squares / mean) <= _OVER * free:
+    if excess(25.0) <= 0:
         return np.inf
     return float(np.exp(brentq(excess, -7.0, 25.0))) if excess(-7.0) < 0 else float(np.exp(-7.0))
 

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from altmin.kernels.poisson_rows import fit_rows, row_intervals
+from altmin.selection.thinning import size_of_noise
 from altmin.signatures.tables import read_reference, read_table
 
 _PRICE = 2.0  # of a signature in a sample, in units of the deviance, before its rarity
-_ROUNDS = 6
-_OVERDISPERSED = 1.3
+_ROUNDS = 10
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Exposures:
     level : float
         Confidence of the intervals.
     dispersion : float
-        Variance of the counts around the fit over that of Poisson counts; above 1.3 it widens the intervals.
+        Variance of the counts around the fit over that of Poisson counts; above 1 it widens the intervals.
     cosines : ndarray of shape (n_samples,)
         Between each sample and what the signatures make of it.
     """
@@ -63,13 +63,19 @@ def refit(counts: Any, reference: Any = None, *, level: float = 0.9, select: boo
     r"""Exposures of samples to known signatures, each with an interval.
 
     .. math:: x_s \sim \text{Poisson}\Big(\sum_r e_{sr} S_r\Big), \quad e_{sr} \ge 0, \qquad
-       I_{sr} = \{ e : 2 (\ell_{\max} - \max_{e_{sr} = e} \ell) \le \phi\, \chi^2_1(\text{level}) \}
+       I_{sr} = \{ e : 2 (\ell_{\max} - \max_{e_{sr} = e} \ell) \le \chi^2_1(\text{level}) \}
 
     A sample has few signatures. First the reference signatures that the samples as a whole ask for are
-    chosen: codes leave a sample one by one as long as the likelihood doesn't miss them, signatures that are
-    rare in the cohort have to be supported better, and one that no sample needs is left out. The exposures
-    are then fitted again; the intervals are those of the profile likelihood over all chosen signatures, so
-    they are wide where two signatures look alike.
+    chosen: codes leave a sample one by one as long as the likelihood doesn't miss them, and a signature that
+    no sample needs is left out. One that u samples make use of has a price, in units of the deviance: to say
+    which of the samples these are, and, shared by the u samples, which of the reference's signatures it is.
+    The intervals are those of the profile likelihood over all chosen signatures, so they are wide where two
+    signatures look alike.
+
+    Counts that vary more than Poisson counts are taken for negative binomial ones, of variance
+    :math:`\mu + \mu^2 / \theta`: each channel of a sample weighs :math:`1 / (1 + \mu / \theta)` in the
+    likelihood, which makes its curvature that of the true noise. What is large is then known less well than
+    a single factor for all would say.
 
     Parameters
     ----------
@@ -126,51 +132,56 @@ def refit(counts: Any, reference: Any = None, *, level: float = 0.9, select: boo
             f"{len(known.channels)} ({known.kind})"
         )
     X, S = np.ascontiguousarray(table.values), np.ascontiguousarray(known.values)
-    dispersion = _dispersion(X, S)
-    phi = dispersion if dispersion > _OVERDISPERSED else 1.0
-    Z, chosen = _choose(X, S, phi)
-    chosen = chosen if select else np.ones(len(S), bool)
-    Z, S = Z[:, chosen], np.ascontiguousarray(S[chosen])
-    low, high = _intervals(X, S, Z, phi * float(chi2.ppf(level, 1)))
+    Z = np.repeat(X.sum(axis=1, keepdims=True) / len(S), len(S), axis=1)
+    fit_rows(X, S, Z, np.ones(len(S), bool), np.full(len(S), -1.0))
+    Z, chosen = _choose(X, S, Z, _noise(X, Z, S)[0], select)
+    weights, dispersion = _noise(X, Z, S)
+    cosines = _cosines(X, Z @ S)
+    Z, S = Z[:, chosen], S[chosen]
+    low, high = _intervals(X, S, Z, weights, float(chi2.ppf(level, 1)))
     names = tuple(name for name, used in zip(known.names, chosen, strict=True) if used)
-    return Exposures(Z, low, high, table.names, names, level, dispersion, _cosines(X, Z @ S))
+    return Exposures(Z, low, high, table.names, names, level, dispersion, cosines)
 
 
-def _choose(X: NDArray[Any], S: NDArray[Any], phi: float) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Sparse exposures, and the signatures that some sample has."""
+def _choose(
+    X: NDArray[Any], S: NDArray[Any], Z: NDArray[Any], weights: NDArray[Any], select: bool
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Sparse exposures, from fits of all signatures; and those that stay, all of them without ``select``."""
     n, R = len(X), len(S)
-    allowed, least = np.ones(R, bool), np.full(R, phi * _PRICE)
-    for _ in range(_ROUNDS):
-        Z = np.repeat(X.sum(axis=1, keepdims=True) / max(allowed.sum(), 1), R, axis=1)
-        fit_rows(X, S, Z, allowed, least)
+    allowed, least = np.ones(R, bool), np.full(R, _PRICE)
+    for turn in range(_ROUNDS if select else 1):
+        if turn:
+            Z = np.repeat(X.sum(axis=1, keepdims=True) / max(allowed.sum(), 1), R, axis=1)
+        for x, z, w in zip(X, Z, weights, strict=True):
+            fit_rows((x * w)[None], S * w, z[None], allowed, least)
         used = (Z > 0).sum(axis=0)
-        share = (used + 1) / (n + 2)
-        least = phi * np.maximum(_PRICE, _PRICE + 2 * np.log((1 - share) / share))
-        if np.array_equal(used > 0, allowed):
+        if turn and np.array_equal(used > 0, allowed):
             break
-        allowed = used > 0
+        share = (used + 1) / (n + 2)
+        rare = np.maximum(2 * np.log((1 - share) / share), 0.0)
+        least = _PRICE + rare + 2 * np.log(R) / np.maximum(used, 1)
+        allowed = used > 0 if select else allowed
     return Z, allowed
 
 
 def _intervals(
-    X: NDArray[Any], S: NDArray[Any], Z: NDArray[Any], rise: float
+    X: NDArray[Any], S: NDArray[Any], Z: NDArray[Any], weights: NDArray[Any], rise: float
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     low, high = np.zeros_like(Z), np.zeros_like(Z)
-    for row, (x, z) in enumerate(zip(X, Z, strict=True)):
-        row_intervals(x, S, z + x.sum() / (100 * max(len(S), 1)), rise, low[row], high[row])
+    for row, (x, z, w) in enumerate(zip(X, Z, weights, strict=True)):
+        row_intervals(x * w, S * w, z + x.sum() / (100 * max(len(S), 1)), rise, low[row], high[row])
     return np.minimum(low, Z), np.maximum(high, Z)
 
 
-def _dispersion(X: NDArray[Any], S: NDArray[Any]) -> float:
-    """Pearson's statistic per degree of freedom where at least one mutation is expected; all signatures."""
-    R, Z = len(S), np.repeat(X.sum(axis=1, keepdims=True) / len(S), len(S), axis=1)
-    fit_rows(X, S, Z, np.ones(R, bool), np.full(R, -1.0))
+def _noise(X: NDArray[Any], Z: NDArray[Any], S: NDArray[Any]) -> tuple[NDArray[Any], float]:
+    """Weight of each count; Pearson's statistic per degree of freedom where a mutation is expected."""
     mean = Z @ S
     seen = mean >= 1
     freedom = seen.sum() - (Z > 0).sum()
     if freedom < len(X):
-        return 1.0
-    return float(np.sum((X[seen] - mean[seen]) ** 2 / mean[seen]) / freedom)
+        return np.ones_like(mean), 1.0
+    dispersion = float(np.sum((X[seen] - mean[seen]) ** 2 / mean[seen]) / freedom)
+    return 1.0 / (1.0 + mean / size_of_noise(X[seen], mean[seen], freedom)), dispersion
 
 
 def _cosines(X: NDArray[Any], fit: NDArray[Any]) -> NDArray[Any]:

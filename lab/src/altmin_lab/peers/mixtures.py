@@ -1,7 +1,6 @@
 """pyMCR, where it can be imported: multivariate curve resolution by alternating least squares.
 
-Its source distribution doesn't build from the registry, so it is no requirement of the laboratory; put a copy
-on ``PYTHONPATH``.
+It is no requirement of the laboratory: put an unpacked wheel of it on ``PYTHONPATH``.
 """
 
 from __future__ import annotations

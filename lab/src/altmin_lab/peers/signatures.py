@@ -24,22 +24,29 @@ import sys, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np, anndata
 from salamander.models import KLNMF, MvNMF
-folder, K, name = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-X = np.load(folder + "/counts.npy")
-begin = time.process_time()
-model = (MvNMF if name == "mvnmf" else KLNMF)(n_signatures=K)
-model.fit(anndata.AnnData(X), history=False)
-found = np.asarray(model.asignatures.X)
-np.savez(folder + "/found.npz", signatures=found, cpu=time.process_time() - begin)
+folder, name = sys.argv[1], sys.argv[2]
+Model = MvNMF if name == "mvnmf" else KLNMF
+table = lambda X: anndata.AnnData(np.asarray(X, float))
+small = np.random.default_rng(0).poisson(9, (9, 96)) + 1
+Model(n_signatures=2, max_iterations=20).fit(table(small), history=False)
+with np.load(folder + "/tables.npz") as tables:
+    numbers = tables["numbers"]
+    counts = [tables[f"counts{i}"] for i in range(len(numbers))]
+for i, (X, K) in enumerate(zip(counts, numbers)):  # what it compiles is off the clock
+    begin = time.process_time()
+    model = Model(n_signatures=int(K))
+    model.fit(table(X), history=False)
+    spent = time.process_time() - begin
+    np.savez(f"{folder}/found{i}.npz", signatures=np.asarray(model.asignatures.X), cpu=spent)
 """
 
 _SIGPROFILER = """
 import sys, time, resource
-folder, K = sys.argv[1], int(sys.argv[2])
+folder, K, replicates = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 from SigProfilerExtractor import sigpro
 if __name__ == "__main__":
     sigpro.sigProfilerExtractor("matrix", folder + "/out", folder + "/counts.txt", minimum_signatures=K,
-        maximum_signatures=K, nmf_replicates=100, cpu=1, make_decomposition_plots=False)
+        maximum_signatures=K, nmf_replicates=replicates, cpu=1, make_decomposition_plots=False)
     spent = sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     open(folder + "/cpu.txt", "w").write(str(spent))
 """
@@ -51,17 +58,23 @@ def python_of(tool: str) -> str | None:
     return path if path and Path(path).exists() else None
 
 
-def salamander(X: NDArray[Any], K: int, model: str = "klnmf") -> tuple[NDArray[Any], float]:
-    """Signatures and CPU seconds of salamander's 'klnmf' or 'mvnmf' at its own settings."""
+def salamander(
+    tables: list[NDArray[Any]], numbers: list[int], model: str = "klnmf"
+) -> list[tuple[NDArray[Any], float]]:
+    """Signatures and CPU seconds of salamander's 'klnmf' or 'mvnmf' at its own settings, table by table."""
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder) / "counts.npy", X)
-        _run("salamander", _SALAMANDER, folder, K, model)
-        with np.load(Path(folder) / "found.npz") as found:
-            return found["signatures"], float(found["cpu"])
+        named = {f"counts{i}": X for i, X in enumerate(tables)}
+        np.savez(Path(folder) / "tables.npz", numbers=np.array(numbers), **named)  # type: ignore[arg-type]
+        _run("salamander", _SALAMANDER, folder, model)
+        results = []
+        for i in range(len(tables)):
+            with np.load(Path(folder) / f"found{i}.npz") as found:
+                results.append((found["signatures"], float(found["cpu"])))
+        return results
 
 
-def sigprofiler(X: NDArray[Any], K: int) -> tuple[NDArray[Any], float]:
-    """Signatures and CPU seconds of SigProfilerExtractor: 100 replicates, the true number given."""
+def sigprofiler(X: NDArray[Any], K: int, replicates: int) -> tuple[NDArray[Any], float]:
+    """Signatures and CPU seconds of SigProfilerExtractor at its own settings, the true number given."""
     with tempfile.TemporaryDirectory() as folder:
         names = "\t".join(f"S{i}" for i in range(len(X)))
         lines = [
@@ -69,7 +82,7 @@ def sigprofiler(X: NDArray[Any], K: int) -> tuple[NDArray[Any], float]:
             for channel, column in zip(CHANNELS["SBS96"], X.T, strict=True)
         ]
         (Path(folder) / "counts.txt").write_text("\n".join([f"Mutation Types\t{names}", *lines]) + "\n")
-        _run("sigprofiler", _SIGPROFILER, folder, K)
+        _run("sigprofiler", _SIGPROFILER, folder, K, replicates)
         found = next(Path(folder).rglob(f"SBS96_S{K}_Signatures.txt"))
         rows = [line.split("\t") for line in found.read_text().splitlines()[1:]]
         place = {row[0]: np.array(row[1:], float) for row in rows}
