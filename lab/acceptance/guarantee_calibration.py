@@ -44,8 +44,10 @@ def mostly_said():
                     f"{family}, {group} ({n}), full, true assumption declared", share, at_least=wanted
                 )
         n = sum(found[group] for group in ("clean", "noisy", "counts"))
-        cheap = sum(found[f"{group} cheap"] for group in ("clean", "noisy", "counts"))
-        yield Figure(f"{family}, all {n}, with the fit", cheap / max(n, 1), at_least=0.6)
+        cheap = sum(found[f"{group} declared"] for group in ("clean", "noisy", "counts"))
+        yield Figure(
+            f"{family}, all {n}, with the fit, true assumption declared", cheap / max(n, 1), at_least=0.6
+        )
 
 
 @promise

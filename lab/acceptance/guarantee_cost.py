@@ -13,9 +13,30 @@ import altmin
 from altmin.datasets import make_dir, make_quadratic, make_sparse_dictionary
 from altmin.guarantees.dictionary_atoms import atom_facts
 
+_PROMISED = 1.0  # CPU seconds of a fit from which on the promise speaks
+
 
 def cases() -> Iterator[tuple[str, Callable[[], Any], tuple[Any, ...]]]:
-    """Fits of about a second and more."""
+    """Of each family a fit of a second and more, and smaller ones for information."""
+    large = make_dir(20_000, 1000, 50, concentration=2.0, random_state=0).X
+    yield "AND, large", lambda: altmin.AND(50), (large,)
+    noisy = make_sparse_dictionary(60_000, 60, snr_db=25, random_state=0).X
+    yield "complete, 25 dB, large", lambda: altmin.CompleteDictionaryLearning(random_state=0), (noisy,)
+    sparse = make_sparse_dictionary(60_000, 100, random_state=0).X
+    yield "complete, no noise, large", lambda: altmin.CompleteDictionaryLearning(random_state=0), (sparse,)
+    stream = make_sparse_dictionary(200_000, 40, random_state=0).X
+    yield "online, large", lambda: altmin.OnlineDictionaryLearning(random_state=0), (stream,)
+    law = make_quadratic(400_000, 60, 5, noise=0.1, random_state=0)
+    yield "machine, large", lambda: altmin.FactorizationMachineRegressor(5, random_state=0), (law.X, law.y)
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400_000, 60))
+    y = np.square(X @ rng.standard_normal((60, 4))).sum(axis=1) + 0.1 * rng.standard_normal(len(X))
+    yield "sensing, large", lambda: altmin.RankOneSensing(4, random_state=0), (X, y)
+    yield from small_cases()
+
+
+def small_cases() -> Iterator[tuple[str, Callable[[], Any], tuple[Any, ...]]]:
+    """Fits that may be quicker than a second."""
     yield "AND", lambda: altmin.AND(30), (make_dir(6000, 500, 30, concentration=2.0, random_state=0).X,)
     noisy = make_sparse_dictionary(20_000, 30, snr_db=25, random_state=0).X
     yield "complete, 25 dB", lambda: altmin.CompleteDictionaryLearning(random_state=0), (noisy,)
@@ -33,7 +54,7 @@ def cases() -> Iterator[tuple[str, Callable[[], Any], tuple[Any, ...]]]:
 
 @promise
 def time() -> Iterator[Figure]:
-    """With the fit at most 10 % of its CPU time, at full effort at most 4 fits."""
+    """With a fit of a second and more at most 10 % of its CPU time, at full effort at most 4 fits."""
     for name, make, data in cases():
         with cpu_time() as fit:
             model = make().fit(*data)
@@ -42,7 +63,10 @@ def time() -> Iterator[Figure]:
             model.guarantee(*data, effort="cheap")
         with cpu_time() as full:
             model.guarantee(*data, effort="full")
-        yield Figure(f"{name} (fit {fit.cpu:.1f} s): cheap report over fit", cheap.cpu / fit.cpu, at_most=0.1)
+        most = 0.1 if fit.cpu >= _PROMISED else None  # of quicker ones: for information
+        yield Figure(
+            f"{name} (fit {fit.cpu:.1f} s): cheap report over fit", cheap.cpu / fit.cpu, at_most=most
+        )
         yield Figure(f"{name}: full report over fit", full.cpu / fit.cpu, at_most=4.0)
 
 

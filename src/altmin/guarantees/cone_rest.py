@@ -10,7 +10,8 @@ from scipy.optimize import linprog
 from scipy.sparse.linalg import svds
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
-_ROOM_FEATURES = 2000
+_ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
+_NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -18,10 +19,11 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     """How far beyond each facet the cone can grow while its corners stay non-negative.
 
     With B the components scaled to sum 1, room_i is the largest -z_i of any z with z B >= 0 and sum z = 1:
-    0 where features that only component i lacks forbid any growth. Features are thinned out to those that
-    bind most, which can only make the room larger. What a corner can grow is the room beyond all facets that
-    meet in it: once this is more than ``ROOM`` for every corner the answer is known, and the facets that are
-    left count as 0.
+    0 where features that only component i has forbid any growth. Features are thinned out to those that
+    bind most, which can only make the room larger: one feature of each component already bounds the cone, by
+    the inverse of a small matrix, and a linear program is solved only where such a bound is large beside
+    ``ROOM``. What a corner can grow is the room beyond all facets that meet in it: once this is more than
+    ``ROOM`` for every corner the answer is known, and the facets that are left count as 0.
 
     Parameters
     ----------
@@ -45,9 +47,15 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
         return np.zeros(1)
     B = B[:, B.max(axis=0) > 0]
     B = B / B.max(axis=0)
-    B = B[:, np.argsort(B.min(axis=0), kind="stable")[:_ROOM_FEATURES]]
+    most = max(_ANCHORS, _ROOM_FEATURES // k)
+    anchors = np.argsort(B.sum(axis=0) - 2 * B, axis=1, kind="stable")[:, :most]
+    bound = _anchored(B, anchors[:, :3].T)
+    order = np.argsort(bound, kind="stable")
+    enough = np.cumsum(bound[order]) <= 0.2 * ROOM
+    B = B[:, np.unique(anchors)]
     found = np.zeros(k)
-    for i in range(k):
+    found[order[enough]] = bound[order[enough]]
+    for i in np.sort(order[~enough]):
         if found.sum() - found.max() > ROOM:
             break
         wanted = np.zeros(k)
@@ -59,6 +67,20 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     return found
 
 
+def _anchored(B: NDArray[Any], sets: NDArray[Any]) -> NDArray[Any]:
+    """Room beyond each facet in the simplex that one feature of each component leaves; the best of some."""
+    best = np.full(len(B), np.inf)
+    for features in sets:
+        chosen = B[:, features]
+        if np.linalg.cond(chosen) > 1e8:
+            continue
+        corners = np.linalg.inv(chosen)
+        total = corners.sum(axis=1, keepdims=True)
+        if total.min() > 1e-6:  # otherwise it isn't bounded
+            best = np.minimum(best, np.maximum(-corners / total, 0.0).max(axis=0))
+    return best
+
+
 def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     """Largest singular value of a residual over its median for random signs of its entries.
 
@@ -68,13 +90,44 @@ def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
     rest = rest / max(float(np.abs(rest).max(initial=0.0)), np.finfo(float).tiny)  # squares may be no numbers
 
     def largest(R: NDArray[Any]) -> float:
-        if min(R.shape) < 3 or not R.any():
-            return float(np.linalg.norm(R, 2))
+        if min(R.shape) <= _NARROW or not R.any():
+            G = R.T @ R if R.shape[0] > R.shape[1] else R @ R.T
+            return float(np.sqrt(max(np.linalg.eigvalsh(G)[-1], 0.0))) if G.size else 0.0
         v = np.ones(min(R.shape))
         return float(svds(R, 1, tol=1e-4, v0=v, return_singular_vectors=False)[0])
 
     flipped = float(np.median([largest(rest * rng.choice([-1.0, 1.0], rest.shape)) for _ in range(3)]))
     return largest(rest) / max(flipped, 1e-300)
+
+
+def constant_left(rest: NDArray[Any], components: NDArray[Any]) -> float:
+    """The t of a constant of its own in each sample: what is left over leans as one along all features.
+
+    Entries' noise adds up to the sum of its squares along any direction; a constant adds more. One known
+    direction shows far less than the largest of all does.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        What lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+
+    Returns
+    -------
+    float
+        0 where a constant is a mixture of the components, so that nothing can be said.
+    """
+    W = rest.shape[1]
+    basis = np.linalg.svd(np.asarray(components, dtype=np.float64), full_matrices=False)[2]
+    constant = np.ones(W) - (basis.sum(axis=1) @ basis)
+    free = 1 - np.sum(basis**2, axis=0)
+    if np.sum(constant**2) < 1e-3 * W or free.min() < 1e-3:
+        return 0.0
+    rest = rest / max(float(np.abs(rest).max(initial=0.0)), np.finfo(float).tiny)
+    beyond = np.square(rest @ constant) - np.square(rest) @ (constant**2 / free)
+    size = float(np.sqrt(np.sum(beyond**2)))
+    return float(np.sum(beyond)) / size if size > 0 else 0.0
 
 
 def code_noise(rest: NDArray[Any], components: NDArray[Any]) -> NDArray[Any] | None:

@@ -142,7 +142,7 @@ def judge(family: Family[E], evidence: E, *, effort: str = "cheap") -> Guarantee
     )  # a test that is missing has no power
     factors = () if table is None else _factors(deciding, table, complete)
     verdict = least([complete, *(allowed(test.row) for test in deciding), *(f.verdict for f in factors)])
-    rows = tuple(replace(test.row, decisive=test in deciding) for test in tests)
+    rows = tuple(replace(test.row, decisive=test.row.id in rule.needs) for test in tests)
     error = family.error(evidence)
     return GuaranteeReport(
         verdict,
@@ -194,8 +194,10 @@ def each(
     row = check(name, symbol, options.pop("reference", "evidence"), worst, **bounds, **options)
     if row.status == "holds" and len(known) < len(values):
         row = replace(row, status="cannot be checked")
-    rows = [check(name, symbol, "", float(value), **bounds, **options) for value in values]
-    return Test(row, tuple(map(allowed, rows)), against=against)
+    kept = values >= at_least if at_least is not None else values <= at_most
+    best = [allowed(replace(row, status=status)) for status in ("cannot be checked", "violated", "holds")]
+    status = np.where(np.isnan(values), 0, 1 + kept)
+    return Test(row, tuple(best[number] for number in status.tolist()), against=against)
 
 
 def shown(*rows: Condition) -> list[Test]:

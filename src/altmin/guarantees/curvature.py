@@ -1,7 +1,8 @@
 """Are samples sums of parts at all? Where features saturate or parts multiply, what is left over is curved.
 
-A distortion of each feature adds about a square and a cube of the fitted value to it. Least squares hides
-what the codes can explain of that; the rest of it must be found in the residual, or there is none.
+A distortion of each feature adds about a square and a cube of the fitted value to it, or a step at 0 where
+values were moved towards 0 and small ones lost. Least squares hides what the codes can explain of that; the
+rest of it must be found in the residual, or there is none.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+_STEP, _LEANS = 0.1, 2.0  # half of a step's width; times |t|: small codes that were missed lean, too
 _FLIPS, _COST, _FEWEST = (
     10,
     2e8,
@@ -20,7 +22,7 @@ _FLIPS, _COST, _FEWEST = (
 
 
 def curved(X: Array, codes: Array) -> float:
-    """Largest |t| of the residual on squares and cubes of the fitted values, beyond what codes explain.
+    """Largest |t| of the residual on squares, cubes and steps of fitted values, beyond what codes explain.
 
     Parameters
     ----------
@@ -40,13 +42,11 @@ def curved(X: Array, codes: Array) -> float:
     unit = fitted / max(float(np.sqrt(np.mean(fitted**2))), 1e-300)
     found = []
     unit = np.clip(unit, -5, 5)
-    shape = unit
-    for _ in (2, 3):
-        power = shape = shape * unit
-        power = power - codes @ (inverse @ (codes.T @ power))
-        by_row = np.einsum("ij,ij->i", rest, power)
+    for bent, most in ((unit * unit, 1.0), (unit * unit * unit, 1.0), (np.tanh(unit / _STEP), _LEANS)):
+        bent = bent - codes @ (inverse @ (codes.T @ bent))
+        by_row = np.einsum("ij,ij->i", rest, bent)
         size = float(np.sqrt(np.sum(by_row**2)))
-        found.append(abs(float(np.sum(by_row))) / size if size > 0 else np.nan)
+        found.append(abs(float(np.sum(by_row))) / (most * size) if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
 
 

@@ -44,12 +44,20 @@ _WHOLE = (
     "none_missing",
     "none_dense",
     "none_tied",
+    "none_multiply",
     "inside",
 )
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
-_CODES = 1.25  # times larger than least squares says: codes have errors, too
+_FEW_DENSE, _RARE = (
+    2.5,
+    (0.0005, 0.003),
+)  # samples without any zero that may be outliers
+_CODES, _FOLLOWED = (
+    1.25,
+    1.35,
+)  # times larger than least squares says: codes have errors, a stream is followed
 
 
 @record
@@ -80,8 +88,7 @@ def estimated(e: AtomsEvidence) -> tuple[Any, Any]:
         rounding = np.full(len(a.theta), max(1e-6, 1e3 * float(np.finfo(e.fit.components.dtype).eps)))
         return np.maximum(a.step, rounding), np.maximum(a.step, rounding)
     off, se = _off(e)
-    free = max(e.fit.components.shape[1] - 1, 1)
-    return np.hypot(off, se), off + se * np.sqrt(chi2.ppf(0.9, free) / free)
+    return np.hypot(off, se), off + se * np.sqrt(chi2.ppf(0.9, a.ways) / a.ways)
 
 
 def _off(e: AtomsEvidence) -> tuple[Any, Any]:
@@ -95,8 +102,8 @@ def _off(e: AtomsEvidence) -> tuple[Any, Any]:
     assert a is not None
     if e.fit.theorem == 1:
         off = 2 * np.maximum(a.step - 1.2 * a.se, 0.0)
-        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), _CODES * a.se / np.sqrt(2)
-    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), _CODES * a.se
+        return np.maximum(off, 0.5 * np.nanmax(off, initial=0.0)), _CODES * a.turn
+    return 2 * np.maximum(a.step - 0.5 * a.se, 0.0), (_FOLLOWED if e.fit.theorem == 3 else _CODES) * a.se
 
 
 def tests(e: AtomsEvidence) -> list[Test]:
@@ -162,7 +169,8 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              meaning="How well the samples without another atom show this one (1: as well as all). An atom "
              "that comes only with another one may be any mixture of the two."),
         each("codes of two atoms don't depend on each other", "|t| / chance",
-             np.maximum(a.size_related, a.sign_related) / (by_chance + (2 if clean else 4)) * np.ones(k),
+             np.maximum(a.size_related / (by_chance + (2 if clean else 4)),
+                        a.sign_related / (by_chance + (1 if clean else 4))) * np.ones(k),
              at_most=1.0, id="unrelated", otherwise="plausible", against="its codes follow another atom's",
              meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
         each("no atom is one feature, cut at zero", "cut features", np.broadcast_to(a.bare, k), at_most=0.0,
@@ -234,13 +242,17 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               meaning="Variance of the number of atoms in a sample, over that of independent uses. Samples "
               "that need far more atoms than the others may be made of atoms that are missing."),
         whole("nothing is missing: no sample needs too many atoms", "dense samples", a.dense,
-              at_most=0.003 if clean else 0.01, id="none_dense", everywhere=False,
-              otherwise="contradicted" if a.dense > 0.05 else "plausible",
+              at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else 0.01, id="none_dense",
+              everywhere=False, otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
         whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=5.0,
               id="none_tied", everywhere=False, otherwise="plausible",
               meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
               "Samples with a missing atom are made of the same codes with the same signs each time."),
+        whole("nothing is missing: atoms don't multiply", "over chance", a.multiplied, at_most=1.0,
+              id="none_multiply", everywhere=False, otherwise="plausible",
+              meaning="How far other codes follow the product of two, over what chance explains: two atoms "
+              "that occur together may leave a trace of their own."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
@@ -267,11 +279,11 @@ def claim(e: AtomsEvidence) -> str:
     if e.atoms is None:
         return text
     if e.atoms.noise == 0:
-        return f"{text} Atoms in fewer than 0.3 % of the samples would not be seen."
+        return f"{text} What occurs in fewer than 0.3 % of the samples would not be seen."
     close, rare = max(0.08, 2 * e.atoms.noise), 100 * max(0.01, 0.25 * e.atoms.noise)
     return (
-        f"{text} Atoms in fewer than {rare:.2g} % of the samples, or closer than {close:.2g} rad, would not "
-        "be seen."
+        f"{text} What occurs in fewer than {rare:.2g} % of the samples, and atoms closer than {close:.2g} "
+        "rad, would not be seen."
     )
 
 
@@ -325,6 +337,7 @@ DICTIONARY = Family(
         "none_dense": "some samples are dense: outliers, or atoms are missing",
         "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
         "features: a larger n_components, or features in units of their noise",
+        "none_multiply": "two atoms leave a trace of their own where both occur: samples aren't sums",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step
-from altmin.guarantees.dictionary_pairs import related, spans, together
+from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 from altmin.kernels.gram import row_norms2
@@ -29,6 +29,7 @@ _SURROGATES = 500  # Gaussian samples that are coded for comparison
 _DRAWS = 16
 _SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
+_CLIP = 4.0  # standard deviations of noise
 _GRID = 3.0  # of noise: values on a finer grid are as good as any
 
 
@@ -56,6 +57,9 @@ class AtomFacts:
         Angle between early and late samples' atoms, over what noise explains.
     step, se : ndarray
         Angle to the least-squares atom, and its standard error.
+    turn, ways : ndarray
+        Standard error where all atoms are orthogonal; of how many directions errors are made, where one that
+        is known badly counts for more.
     left : float
         What the codes leave over, over what codes of Gaussian data of that density would.
     discrete : bool
@@ -74,6 +78,8 @@ class AtomFacts:
         |t| of the dependence of its code's size on another atom's use, and of its sign on another's.
     tied : float
         Dependence of all pairs of signs together, in standard deviations of chance.
+    multiplied : float
+        How far other codes follow the product of two, over what chance explains.
     cut : float
         Share of the entries that are piled up at an end of their feature's values.
     bare : ndarray
@@ -106,9 +112,12 @@ class AtomFacts:
     size_related: Any = 0.0
     sign_related: Any = 0.0
     tied: float = 0.0
+    multiplied: float = 0.0
     cut: float = 0.0
     grid: float = 0.0
     bare: Any = 0.0
+    turn: Any = 0.0
+    ways: Any = 1.0
 
 
 def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
@@ -143,9 +152,11 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         if np.count_nonzero(own[2]) < np.count_nonzero(S):
             (X, Z, S, noise, uneven), sizes = own, None
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
+    multiplied = multiply(S, _clipped(Z, S, noise * np.linalg.norm(decoder, axis=0)), noise > 0)
     del Z
-    step, se, second, bent = _from_rest(S, X, A, noise)
-    se = se * uneven  # noise along few directions leans codes, and atoms, by more than its average
+    step, variances, second, bent = _from_rest(S, X, A, noise)
+    variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
+    se, turn, ways = _standard_errors(variances, A.shape[1])
     spread, dense = _counts(S != 0, noise > 0)
     n, k = S.shape
     phi, partner = together(S != 0)
@@ -161,7 +172,11 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     if noise > 0:
         window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
     span, alone = spans(U[:: _thinned(U)])
-    size_related, sign_related, tied = related(U if sizes is None else U * sizes[apart, None])
+    discrete = _discrete(S)
+    seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each of them counts
+    size_related, sign_related, tied = related(S[seen] if sizes is None else S[seen] * sizes[seen, None])
+    if noise == 0:  # codes of a size of their own beside another atom, however close that size is to others
+        size_related = np.maximum(size_related, levels(S[seen]))
     return AtomFacts(
         noise=noise,
         n_samples=n,
@@ -178,7 +193,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         step=step,
         se=se,
         left=left,
-        discrete=_discrete(S),
+        discrete=discrete,
         spread=spread,
         dense=dense,
         outside=outside,
@@ -187,9 +202,12 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         size_related=size_related,
         sign_related=sign_related,
         tied=tied,
+        multiplied=multiplied,
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
+        turn=turn,
+        ways=ways,
     )
 
 
@@ -199,6 +217,11 @@ def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, 
     Z = X @ decoder
     noise, uneven = _noise(Z, decoder, X, A, rounding)
     return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
+
+
+def _clipped(Z: Array, S: Array, noise: Array) -> Array:
+    """Codes with noise, in units of it and clipped; the signs of exact ones."""
+    return np.clip(Z / noise, -_CLIP, _CLIP) if noise.all() else np.sign(S)
 
 
 def _thinned(U: Array) -> int:
@@ -214,11 +237,11 @@ def _bare(S: Array, A: Array) -> Array:
 
 
 def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float]:
-    """Least-squares steps, their standard errors, second directions, curvature: of what is left over."""
-    step, se, rest = _least_squares(S, X, A)
+    """Least-squares steps, variances of the atoms, second directions, curvature: of what is left over."""
+    step, variances, rest = _least_squares(S, X, A)
     if noise == 0:
-        return step, np.zeros(len(A)), np.zeros(len(A)), 0.0
-    return step, se, _second_direction(S, rest), curved(X, S)
+        return step, np.zeros_like(variances), np.zeros(len(A)), 0.0
+    return step, variances, _second_direction(S, rest), curved(X, S)
 
 
 def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:
@@ -266,11 +289,13 @@ def _spikes(Z: Array) -> Array:
             ratio = np.log((1 - share) / share) + 0.5 * np.log(narrow / wide)
             ratio = ratio + 0.5 * squares * (1 / narrow - 1 / wide)
         r = 1 / (1 + np.exp(np.minimum(ratio, 700.0)))
-        weight = r.sum(axis=0)
+        weight, before = r.sum(axis=0), narrow
         narrow = np.maximum((r * squares).sum(axis=0) / np.maximum(weight, 1e-12), floor)
         others = ((1 - r) * squares).sum(axis=0) / np.maximum(len(Z) - weight, 1e-12)
         wide = np.maximum(others, 1.0001 * narrow)
         share = np.clip(weight / len(Z), 1e-6, 1 - 1e-6)
+        if np.all(np.abs(narrow - before) <= 1e-7 * narrow):
+            break
     return np.sqrt(narrow)
 
 
@@ -284,7 +309,12 @@ def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array
 
 
 def _least_squares(S: Array, X: Array, A: Array) -> tuple[Array, Array, Array]:
-    """Angles to the least-squares atoms and their standard errors; what these leave over."""
+    """Angles to the least-squares atoms; variance of each towards each other one; what is left over.
+
+    Codes are fitted, too: where another atom is on its code takes up what this one errs towards it, so that
+    only samples with this atom and without the other one say anything about that direction. The last column
+    is the variance of all directions outside the span together.
+    """
     G = S.T @ S
     inverse = np.linalg.pinv(G, rcond=1e-12, hermitian=True)
     B = inverse @ (S.T @ X)
@@ -292,12 +322,31 @@ def _least_squares(S: Array, X: Array, A: Array) -> tuple[Array, Array, Array]:
     n, d = X.shape
     k = S.shape[1]
     if n < k:  # fits atoms to anything
-        return np.full(k, np.nan), np.full(k, np.nan), rest
+        return np.full(k, np.nan), np.full((k, k + 1), np.nan), rest
     free = max(n * d - np.count_nonzero(S) - k * d, 1)
-    sigma = np.sqrt(float(np.sum(rest**2)) / free)
+    sigma2 = float(np.sum(rest**2)) / free
     norms = np.maximum(np.linalg.norm(B, axis=1), 1e-300)
-    se = sigma * np.sqrt(np.maximum(np.diag(inverse), 0.0) * max(d - 1, 1)) / norms
-    return angles(B, A), np.where(norms > 1e-12, se, np.nan), rest
+    alone = (S**2).T @ (S == 0)
+    share = np.where(alone > 0, np.diag(G)[:, None] / np.where(alone > 0, alone, 1.0), np.inf)
+    np.fill_diagonal(share, 0.0)  # an atom's length isn't its direction
+    share[np.diag(G) == 0] = 0.0  # of an atom that no sample uses the right angle of its step says enough
+    each = (np.sqrt(sigma2 * np.maximum(np.diag(inverse), 0.0)) / norms) ** 2
+    variances = each[:, None] * np.column_stack([share, np.full(k, max(d - k, 0))])
+    return angles(B, A), np.where(norms[:, None] > 1e-12, variances, np.nan), rest
+
+
+def _standard_errors(variances: Array, d: int) -> tuple[Array, Array, Array]:
+    """Of free atoms, of orthogonal ones, and in how many directions: variances that differ are fewer.
+
+    Orthogonal atoms turn in pairs, so that samples with one and without the other speak for both.
+    """
+    total = variances.sum(axis=1)
+    own, outside = variances[:, :-1], variances[:, -1]
+    squares = np.sum(own**2, axis=1) + outside**2 / max(d - len(own), 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ways = np.where(squares > 0, total**2 / squares, 1.0)
+        both = np.where(own > 0, 1 / (1 / own + 1 / own.T), 0.0)
+    return np.sqrt(total), np.sqrt(both.sum(axis=1)), ways
 
 
 def angles(atoms: Array, reference: Array) -> Array:

@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.stats import hypergeom, norm
 
 Array = NDArray[Any]
+_SMALL = 32  # rows of a matrix all of whose eigenvalues cost less than some powers of it
 _MOST_SPANS = 64  # atoms whose samples without them are looked at: those that are used most
 _FEW = 4  # samples with both, or with one of them alone, that say anything
 _BOTH_SIGNS = 4.0  # times the variance of both signs, so that the rarer ones are expected together
 _SHIFT = 0.3  # of the mean log size, or of a correlation: smaller ones come from pursuit and noise
+_LEVELS, _DIGITS = 32, 6  # sizes of exact codes: the most frequent ones, and digits that tell them apart
+_MOST_PAIRS, _TRACE, _TRACE_ROWS = 100, 6, 400  # pairs that may multiply, samples with both: least and most
+_FLIPS, _SIGNED, _DENSER = 10, 1.5, 5.0  # draws of chance; times its largest, and deviations, that are none
 
 
 def together(used: NDArray[np.bool_]) -> tuple[Array, Array]:
@@ -106,6 +111,112 @@ def related(U: Array) -> tuple[Array, Array, float]:
     return _worst(size), _worst(np.where(np.abs(rho) > _SHIFT, t, 0.0)), tied
 
 
+def levels(U: Array) -> Array:
+    """Do exact codes of one size occur with another atom more often than codes of other sizes?
+
+    An atom that borrows another one in some samples has codes of a size of its own there, however close to
+    the usual one, and always beside that other atom. Codes of a density have no size twice, and say nothing.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n_samples, n_components)
+        Codes without noise, 0 where an atom is off.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        By Fisher's exact test, as a number of standard deviations, all sizes of a pair taken into account;
+        of the worst pair that the atom is in.
+    """
+    used = U != 0
+    worst = np.zeros(U.shape[1])
+    for j in range(U.shape[1]):
+        rows = np.flatnonzero(used[:, j])
+        size = np.abs(U[rows, j])
+        _, level, count = np.unique(
+            np.round(size / np.median(size) if len(size) else size, _DIGITS),
+            return_inverse=True,
+            return_counts=True,
+        )
+        often = np.argsort(-count, kind="stable")[:_LEVELS]
+        often = often[count[often] >= _FEW]
+        if len(often) == 0 or (len(often) == 1 and count[often[0]] == len(rows)):
+            continue
+        others = used[rows].astype(np.float32)
+        both = (level[:, None] == often).astype(np.float32).T @ others
+        p = hypergeom.sf(both - 1, len(rows), others.sum(axis=0), count[often][:, None]).min(axis=0)
+        p[j] = 1.0
+        t = np.maximum(norm.isf(np.clip(p * len(often), 1e-300, 0.5)), 0.0)
+        worst = np.maximum(worst, t)
+        worst[j] = max(worst[j], float(t.max()))
+    return worst
+
+
+def multiply(S: Array, clipped: Array, noisy: bool) -> float:
+    """Do other codes follow the product of two, as they do where two atoms leave a trace of their own?
+
+    A trace along any direction is coded by all atoms at once, so that the others' t^2 are added up. Codes are
+    clipped a little above noise: a trace may be too small for a pursuit, and large codes would drown it.
+    Chance is what the same codes give with a random sign of each sample's product. A large trace hides the
+    signs of the two, but makes samples with both denser than either atom does alone.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n_samples, n_components)
+        Codes, 0 where an atom is off.
+    clipped : ndarray of shape (n_samples, n_components)
+        What all atoms say of each sample, noise included, clipped at a few of its standard deviations.
+    noisy : bool
+        Whether there is noise; without any, samples that are too dense have no exact zero at all.
+
+    Returns
+    -------
+    float
+        The sum of the t^2 for the worst pair over the largest of some draws, or the t of its density,
+        each over what is no chance any more; 0 where no pair occurs together.
+    """
+    k = S.shape[1]
+    if k < 3 or not len(S):
+        return 0.0
+    used = S != 0
+    i, j = np.triu_indices(k, 1)
+    both = _counts(used)[i, j]
+    often = np.argsort(-both, kind="stable")[:_MOST_PAIRS]
+    often = often[both[often] >= _TRACE]
+    V = clipped - clipped.mean(axis=0)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_FLIPS + 1, _TRACE_ROWS))
+    signs[0] = 1.0
+    worst, denser = np.zeros(_FLIPS + 1), 0.0
+    squares = np.square(clipped)
+    energy = squares.sum(axis=1)
+    for first, second in zip(i[often], j[often], strict=True):
+        if noisy:
+            others = energy - squares[:, first] - squares[:, second]
+            denser = max(denser, _denser(used[:, first], used[:, second], others))
+        rows = np.flatnonzero(used[:, first] & used[:, second])[:_TRACE_ROWS]
+        own = np.column_stack([np.ones(len(rows)), S[rows, first], S[rows, second]])
+        product = own[:, 1] * own[:, 2]
+        product -= own @ np.linalg.lstsq(own, product, rcond=None)[0]  # atoms that are a little off leak
+        others = np.delete(V[rows], [first, second], axis=1)
+        size = np.maximum(np.square(product) @ np.square(others), 1e-300)
+        worst = np.maximum(
+            worst, np.sum(np.square((signs[:, : len(rows)] * product) @ others) / size, axis=1)
+        )
+    signed = float(worst[0] / worst[1:].max()) if worst[1:].any() else 0.0
+    return max(signed / _SIGNED, denser / _DENSER)
+
+
+def _denser(one: NDArray[np.bool_], other: NDArray[np.bool_], energy: Array) -> float:
+    """The t by which the energy of all other codes is larger with both atoms than with each of them alone."""
+    parts = [energy[where] for where in (one & other, one & ~other, other & ~one, ~(one | other))]
+    if min(map(len, parts)) < 2:
+        return 0.0
+    means, variances = (np.array([f(part) for part in parts]) for f in (np.mean, np.var))
+    spread = max(float(variances[0]), float(np.mean(variances[1:])))
+    error = np.sqrt(spread / len(parts[0]) + float(np.sum(variances[1:] / [len(part) for part in parts[1:]])))
+    return float((means[0] - means[1] - means[2] + means[3]) / max(error, 1e-300)) if error > 0 else 0.0
+
+
 def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
     """The t of the mean log size of atom i where atom j is on against where it is off."""
     ones = used.astype(np.float32)
@@ -147,23 +258,24 @@ def _counts(used: NDArray[np.bool_]) -> Array:
 
 
 def _inverse(gram: Array) -> Array | None:
-    """The inverse, None where the matrix is singular to rounding."""
+    """The lower triangle of the inverse, None where the matrix is singular to rounding."""
     factor, failed = scipy.linalg.lapack.dpotrf(gram, lower=True)
     size = np.diag(factor)
     if failed or size.min() <= 1e-6 * size.max():
         return None
-    inverse = scipy.linalg.lapack.dpotri(factor, lower=True)[0]
-    lower = np.tril(inverse)
-    return np.asarray(lower + np.tril(inverse, -1).T)
+    return np.asarray(scipy.linalg.lapack.dpotri(factor, lower=True)[0])
 
 
-def _largest(inverse: Array) -> float:
-    """Largest eigenvalue, by powers from its largest column; to a percent."""
-    v = inverse[:, np.diag(inverse).argmax()]
+def _largest(lower: Array) -> float:
+    """Largest eigenvalue of a matrix given by its lower triangle; of a large one by powers, to a percent."""
+    if len(lower) <= _SMALL:
+        return float(np.linalg.eigvalsh(lower)[-1])
+    place = np.diag(lower).argmax()
+    v = np.concatenate([lower[place, :place], lower[place:, place]])
     value = 0.0
     for _ in range(100):
-        v = v / np.linalg.norm(v)
-        w = inverse @ v
+        v = v / np.sqrt(v @ v)
+        w = scipy.linalg.blas.dsymv(1.0, lower, v, lower=True)
         before, value = value, float(v @ w)
         if value - before <= 1e-4 * value:
             break

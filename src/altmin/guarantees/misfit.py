@@ -20,6 +20,7 @@ _FLIPS = 20
 _FEW_FLIPS = 8
 _WAVES = 64  # random directions along which a wave is looked for
 _COST = 4e7  # multiplications that one family of functions may cost
+_INNER, _OUTER = 0.5, 2.5  # robust standard deviations: the middle of a residual, and its tails
 _STARTS = 4  # of the search for a direction
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
 _POWERS = 8  # iterations for the largest such product, where there are more features
@@ -43,6 +44,9 @@ class Misfit:
         A cube of some direction that is left over: a jump, a saturation, a wave along it show there.
     unseen : float
         Size of a further term that would still pass for chance, in units of y.
+    middle : float
+        |t| of how the middle and the far tails of the residual follow the fitted value, which least squares
+        makes their sum not do: where some targets are lost or another row's, the others pull one way.
     """
 
     shape: float
@@ -51,6 +55,7 @@ class Misfit:
     product: float
     ridge: float
     unseen: float
+    middle: float = 0.0
 
 
 def misfit(
@@ -90,7 +95,7 @@ def misfit(
         NaN where nothing is left over.
     """
     if not r.any():
-        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0)
+        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0, np.nan)
     rng = np.random.default_rng([seed, 5])
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
@@ -112,7 +117,23 @@ def misfit(
         _over_chance(list(thirds[:, 0])),
         _over_chance(list(thirds[:, 1])),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
+        _middle(r, fitted),
     )
+
+
+def _middle(r: Array, fitted: Array) -> float:
+    """Largest |t| of the fitted value on the clipped residual, and on the signs of those far out.
+
+    Noise that depends on the row, but is as likely positive as negative, leaves both at 0, and so does skewed
+    noise that doesn't depend on it: signs are taken about their mean.
+    """
+    unit = max(float(np.median(np.abs(r))) / 0.6745, 1e-300)
+    w = fitted - fitted.mean()
+    found = 0.0
+    for part in (np.clip(r / unit, -_INNER, _INNER), np.sign(r) * (np.abs(r) > _OUTER * unit)):
+        product = w * (part - part.mean())
+        found = max(found, abs(float(product.sum())) / max(float(np.linalg.norm(product)), 1e-300))
+    return found
 
 
 def shapes(u: Array) -> Array:

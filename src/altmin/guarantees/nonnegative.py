@@ -24,12 +24,12 @@ from altmin.guarantees.missing import HOLES, Holes, hole_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows
 from altmin.io.records import record
 
-_NOISELESS = 1e-3  # relative residual below which there is no noise to look at
+NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "none_multiply", "uncut", "unique", "told_apart",
+    "straight", "none_multiply", "no_constant", "uncut", "unique", "told_apart",
 )  # fmt: skip
 
 
@@ -62,6 +62,8 @@ class ConeEvidence:
         |t| of what is left over on squares and cubes of the fitted values.
     multiplied : float or None
         What is left over on products of two codes, over what chance leaves there.
+    constant : float or None
+        The t of a constant of its own in each sample, in what is left over.
     cut : float or None
         Share of the entries that are piled up at the largest value.
     holes : dict or None
@@ -87,6 +89,7 @@ class ConeEvidence:
     excess: float | None = None
     curved: float | None = None
     multiplied: float | None = None
+    constant: float | None = None
     cut: float | None = None
     holes: Holes | None = None
     room: Any = None
@@ -115,11 +118,13 @@ def tests(e: ConeEvidence) -> list[Test]:
 def rule(e: ConeEvidence) -> Rule:
     """Without noise the data's shape is enough; with noise fits must agree as well."""
     exact = e.shape is None or (
-        e.residual <= _NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
+        e.residual <= NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
     needs = _EXACT if exact else tuple(name for name in _NOISY if not (e.counts and name == "straight"))
     if e.pure and not exact:
         needs = (*needs, "corners")
+    if exact and e.constant is not None and e.residual > NOISELESS:
+        needs = (*needs, "no_constant")
     return Rule("exact" if exact else "noisy", needs if e.holes is None else (*needs, *HOLES, "completed"))
 
 
@@ -146,7 +151,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
         found = np.maximum(found, e.shape.slack)
         return found + growth, 1.25 * found + growth
-    return found + growth, 2.25 * found + growth  # halves share what leans both
+    return found + growth, 2.0 * found + growth  # halves share what leans both
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -204,6 +209,7 @@ NONNEGATIVE = Family(
         "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
+        "no_constant": "a constant of its own was added to each sample: take the background away first",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "straight": "samples aren't sums: undo what saturates or distorts the features",
         "none_multiply": "two components leave something of their own where they occur together: samples "
@@ -337,7 +343,7 @@ def _corners(s: ConeShape) -> Test:
 
 def _rest_tests(e: ConeEvidence) -> list[Test]:
     """Whether what is left over is noise; it needs no refits, so a cheap look can contradict."""
-    noisy = e.residual > _NOISELESS
+    noisy = e.residual > NOISELESS
     return [
         whole("nothing is missing: what is left over is noise", "largest / chance",
               e.structured if noisy else 1.0, at_most=1.35 if e.counts else 1.25, id="noise_left",
@@ -356,6 +362,10 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               id="none_multiply", otherwise="contradicted" if (e.multiplied or 0.0) > 3 else "plausible",
               meaning="What is left over where two components occur together, over what chance leaves there. "
               "Where features multiply, samples aren't sums of them."),
+        whole("samples have no constant of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,
+              at_most=4.0, id="no_constant", otherwise="contradicted",
+              meaning="What is left over leans as one along all features, in some samples more than in "
+              "others: a background that changes moves the components."),
         whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",
               otherwise="contradicted",
               meaning="Share of the entries that are piled up at the largest value: what was above is lost."),

@@ -18,6 +18,7 @@ _NOISE = (
     "no_further_product",
     "no_further_direction",
     "no_further_rank",
+    "centred",
     "sharp",
     "still",
 )
@@ -37,6 +38,7 @@ ADVICE = {
     "no_further_product": "y holds products of three features: add them as columns",
     "no_further_direction": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_rank": "a larger rank",
+    "centred": "some targets may be lost or those of other rows: look at the rows with the largest residuals",
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
     "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
@@ -101,6 +103,10 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
               "largest / chance", e.misfit.rank, at_most=1.5,
               id="no_further_rank", otherwise="contradicted",
               meaning="Nothing is missing: with too low a rank a quadratic is left over."),
+        whole("residuals are centred along the prediction", "|t|", e.misfit.middle, at_most=4.5,
+              id="centred", otherwise="plausible",
+              meaning="Most residuals lean one way and a few far the other way where predictions are large: "
+              "some targets may be lost, or those of other rows, and the model is shrunk."),
         whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
               id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
         whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=5.0,

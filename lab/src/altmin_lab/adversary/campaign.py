@@ -1,4 +1,4 @@
-"""Fits problems of the adversary, asks for both reports, and keeps a line about each."""
+"""Fits problems of the adversary, asks for all reports, and keeps a line about each."""
 
 from __future__ import annotations
 
@@ -69,12 +69,16 @@ def examine(each: Kind, number: int, seed: int) -> dict[str, Any]:
         row["error"] = trial.error(model)
         row["errors"] = None if trial.factors is None else [float(f"{e:.4g}") for e in trial.factors(model)]
         row["cheap"] = summary(model.guarantee_)
-        for name, assume in (("full", None), ("assumed", trial.assume)):
-            if name == "assumed" and assume is None:
+        for name, effort, assume in (
+            ("declared", "cheap", trial.assume),
+            ("full", "full", None),
+            ("assumed", "full", trial.assume),
+        ):
+            if name != "full" and assume is None:
                 continue
             begin = time.process_time()
             try:
-                row[name] = summary(model.guarantee(*trial.data, effort="full", assume=assume))
+                row[name] = summary(model.guarantee(*trial.data, effort=effort, assume=assume))
             except ValueError as refusal:
                 row[name] = {**_NOTHING, "refused": str(refusal)}
             row[f"{name}_cpu"] = time.process_time() - begin

@@ -42,6 +42,8 @@ class Draft:
         Whether the data follow the model; where they don't, silence is right even if the error is small.
     by_nature : bool
         Whether the truth lies below the resolution that the report prints.
+    stop : int or None
+        Iterations after which the fit is stopped; None: as many as it takes.
     """
 
     rng: np.random.Generator
@@ -56,6 +58,7 @@ class Draft:
     assume: str | None = None
     holds: bool = True
     by_nature: bool = False
+    stop: int | None = None
 
     def data(self) -> Array:
         """The samples."""

@@ -336,6 +336,61 @@ def swapped_entries(d: Draft) -> None:
     d.after.append(lambda X: np.where(rows[:, None], X[:, order], X))
 
 
+def stopped_early(d: Draft) -> None:
+    """The fit ends after a few iterations."""
+    d.stop = whole(d.rng, 1, 6)
+
+
+def powered(d: Draft) -> None:
+    """Values were taken to a power."""
+    d.holds = d.sound = False
+    p = float(d.rng.choice([d.rng.uniform(0.4, 0.8), d.rng.uniform(1.25, 2.0)]))
+    d.after.append(lambda X: np.sign(X) * np.abs(X) ** p)
+
+
+def mirrored(d: Draft) -> None:
+    """Some samples were read backwards."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.03, 0.4)
+    d.after.append(lambda X: np.where(rows[:, None], X[:, ::-1], X))
+
+
+def smeared(d: Draft) -> None:
+    """Each entry takes a part of the one before, in some samples more than in others."""
+    d.holds = d.sound = False
+    part = d.rng.uniform(0.0, d.rng.uniform(0.2, 0.8), (len(d.codes), 1))
+    d.after.append(lambda X: (1 - part) * X + part * np.roll(X, 1, axis=1))
+
+
+def two_versions(d: Draft) -> None:
+    """A feature looks another way in some samples."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.1, 0.5)
+    own = np.where(rows, d.codes[:, 0], 0.0)[:, None]
+    other = features(d.rng, 1, d.factors.shape[1], "sparse") - d.factors[:1]
+    level = d.rng.uniform(0.2, 1.0)
+    d.after.append(lambda X: X + level * own * other)
+
+
+def changing_offset(d: Draft) -> None:
+    """A constant of its own is added to each sample."""
+    d.holds = d.sound = False
+    size = d.rng.uniform(0, between(d.rng, 0.05, 0.5), (len(d.codes), 1))
+    d.after.append(lambda X: X + size * np.abs(X).mean())
+
+
+def half_asked(d: Draft) -> None:
+    """Two components fewer are asked for, or one of three."""
+    d.holds = d.sound = False
+    d.asked = max(len(d.factors) - 2, 2)
+
+
+def two_more_asked(d: Draft) -> None:
+    """Two components more are asked for."""
+    d.holds = d.sound = False
+    d.asked = len(d.factors) + 2
+
+
 def _nothing(d: Draft) -> None:
     """As it is."""
 
@@ -344,9 +399,10 @@ PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
         copies, binary, merged, few_samples, floor, no_structure, cut_features, nonlinear, heteroscedastic,
-        multiplied, brightness, quantised, averages)),
+        multiplied, brightness, quantised, averages, changing_offset)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, two_populations, structured_noise, some_negative, saturating, rare_feature, hierarchy, smooth,
         cut_corner, detection_limit, impulses, lopsided, uneven_features, three_multiply, quenched, repeated,
-        two_sizes, swapped_entries)),
+        two_sizes, swapped_entries, stopped_early, powered, mirrored, smeared, two_versions,
+        half_asked, two_more_asked)),
 )  # fmt: skip

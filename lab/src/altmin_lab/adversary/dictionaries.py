@@ -20,6 +20,11 @@ def _codes(rng: np.random.Generator, n: int, k: int, density: float, law: str) -
     return np.asarray(values * (rng.random((n, k)) < density))
 
 
+def _seen(d: Draft) -> float:
+    """Share of the samples below which a report prints that it sees nothing."""
+    return max(0.01, 0.25 * d.noise) if d.noise > 0 else 0.003
+
+
 def _base(
     rng: np.random.Generator,
     orthogonal: bool,
@@ -317,6 +322,7 @@ def products(d: Draft) -> None:
     d.holds = d.sound = False
     extra = d.rng.standard_normal(d.factors.shape[1])
     both, level = d.codes[:, 0] * d.codes[:, 1], between(d.rng, 0.2, 2.0)
+    d.by_nature = float(np.mean(both != 0)) < _seen(d)
     d.after.append(lambda X: X + level * both[:, None] * extra / np.linalg.norm(extra))
 
 
@@ -468,6 +474,107 @@ def borrowed(d: Draft) -> None:
     d.holds = d.sound = False
     rows = (d.codes[:, 0] != 0) & (d.rng.random(len(d.codes)) < d.rng.uniform(0.2, 0.6))
     d.codes[rows, 1] += d.rng.uniform(0.3, 1.0) * d.codes[rows, 0]
+    d.by_nature = float(rows.mean()) < _seen(d)
+
+
+def stopped_early(d: Draft) -> None:
+    """The fit ends after a few iterations."""
+    d.stop = whole(d.rng, 1, 6)
+
+
+def slightly_turned(d: Draft) -> None:
+    """In some samples all atoms are turned a little: two dictionaries, close to each other."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.1, 0.5)
+    turned = d.factors + d.rng.uniform(0.2, 0.8) * d.rng.standard_normal(d.factors.shape) / np.sqrt(
+        d.factors.shape[1]
+    )
+    Z = d.codes.copy()
+    d.after.append(lambda X: np.where(rows[:, None], Z @ turned, X))
+
+
+def missing_mixture(d: Draft) -> None:
+    """One more atom, which wasn't asked for, is a mixture of two others."""
+    d.holds = d.sound = False
+    k, n = len(d.factors), len(d.codes)
+    mix = d.factors[0] + d.rng.choice([-1, 1]) * d.rng.uniform(0.5, 1.5) * d.factors[1]
+    on = d.rng.random(n) < d.rng.uniform(0.05, 0.25)
+    size = np.where(on, 1.5 * d.rng.standard_normal(n), 0.0)
+    d.after.append(lambda X: X + size[:, None] * mix / np.linalg.norm(mix))
+    d.asked = k
+
+
+def mirrored(d: Draft) -> None:
+    """Some samples were read backwards."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.03, 0.4)
+    d.after.append(lambda X: np.where(rows[:, None], X[:, ::-1], X))
+
+
+def smeared(d: Draft) -> None:
+    """Each feature takes a part of the one before, in some samples more than in others."""
+    d.holds = d.sound = False
+    part = d.rng.uniform(0.0, d.rng.uniform(0.2, 0.8), (len(d.codes), 1))
+    d.after.append(lambda X: (1 - part) * X + part * np.roll(X, 1, axis=1))
+
+
+def powered(d: Draft) -> None:
+    """Values were taken to a power."""
+    d.holds = d.sound = False
+    p = float(d.rng.choice([d.rng.uniform(0.4, 0.8), d.rng.uniform(1.25, 2.0)]))
+    d.after.append(lambda X: np.sign(X) * np.abs(X) ** p)
+
+
+def shrunken(d: Draft) -> None:
+    """Values are moved towards 0, and small ones are lost."""
+    d.holds = d.sound = False
+    q = d.rng.uniform(0.1, 0.5)
+    d.after.append(lambda X: np.sign(X) * np.maximum(np.abs(X) - np.quantile(np.abs(X[X != 0]), q), 0.0))
+
+
+def noisy_gains(d: Draft) -> None:
+    """Each entry has a gain of its own."""
+    d.holds = False
+    level = between(d.rng, 0.03, 0.5)
+    d.last.append(lambda X: X * (1 + level * d.rng.standard_normal(X.shape)))
+
+
+def differences(d: Draft) -> None:
+    """Each sample is the difference of two."""
+    d.holds = False
+    d.codes = d.codes - d.codes[d.rng.permutation(len(d.codes))]
+
+
+def louder_together(d: Draft) -> None:
+    """Two atoms are larger where both occur."""
+    d.holds = False
+    both = (d.codes[:, 0] != 0) & (d.codes[:, 1] != 0)
+    d.codes[both, :2] *= d.rng.uniform(1.5, 4.0)
+
+
+def half_asked(d: Draft) -> None:
+    """Two atoms fewer are asked for."""
+    d.holds = d.sound = False
+    d.asked = len(d.factors) - 2
+
+
+def negated(d: Draft) -> None:
+    """In some samples half of the features have the other sign."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.05, 0.5)
+    sign = np.where(d.rng.random(d.factors.shape[1]) < 0.5, -1.0, 1.0)
+    sign[:2] = 1.0, -1.0
+    d.after.append(lambda X: np.where(rows[:, None], X * sign, X))
+
+
+def replaced(d: Draft) -> None:
+    """One atom is another one in some samples, whenever they come."""
+    d.holds = d.sound = False
+    rows = d.rng.random(len(d.codes)) < d.rng.uniform(0.2, 0.8)
+    other = d.rng.standard_normal(d.factors.shape[1])
+    shift = other / np.linalg.norm(other) - d.factors[0]
+    part = np.where(rows, d.codes[:, 0], 0.0)[:, None]
+    d.after.append(lambda X: X + part * shift)
 
 
 def _nothing(d: Draft) -> None:
@@ -479,9 +586,11 @@ PERTURBATIONS = (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
         too_few_asked, few_samples, no_structure, distorted, hierarchy, lines, quantised, cut_features,
         offset, trend, structured_noise, rectified, heavy_tails, gain, uneven_features, heteroscedastic,
-        normalised, one_sided, rare_atom)),
+        normalised, one_sided, rare_atom, products, borrowed, shrunken)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        blocks, laplace, two_densities, late_arrival, impulses, averages, bursts, products, echo, exclusive,
+        blocks, laplace, two_densities, late_arrival, impulses, averages, bursts, echo, exclusive,
         one_of_two, sign_versions, shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use,
-        growing_noise, two_missing, turning_pair, borrowed)),
+        growing_noise, two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture,
+        mirrored, smeared, powered, noisy_gains, differences, louder_together, half_asked, negated,
+        replaced)),
 )  # fmt: skip

@@ -81,7 +81,13 @@ def kinds(held_out: bool, families: tuple[str, ...] = FAMILIES) -> Iterator[Kind
                 yield Kind(family, base, perturbation)
 
 
+def _stopped(model: Any, after: int | None) -> Any:
+    """The estimator, stopped early where the kind asks for it."""
+    return model if after is None else model.set_params(max_iter=after)
+
+
 def _components(draft: Any, model: Any) -> Trial:
+    model = _stopped(model, draft.stop)
     X, truth = draft.data(), draft.factors
 
     def error(fitted: Any) -> float:
@@ -139,7 +145,8 @@ def _quadratic(linear: bool) -> Callable[..., Trial]:
             return float(gap / np.hypot(np.linalg.norm(w), np.linalg.norm(M)))
 
         assume = "exogenous" if law.exogenous and law.sound else None
-        return Trial(kind(law.rank, random_state=0), (X, y), None, error, assume, law.holds, law.by_nature)
+        model = _stopped(kind(law.rank, random_state=0), law.stop)
+        return Trial(model, (X, y), None, error, assume, law.holds, law.by_nature)
 
     return trial
 

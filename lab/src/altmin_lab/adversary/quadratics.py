@@ -36,6 +36,8 @@ class Law:
         Whether the data follow the model; where they don't, silence is right even if the error is small.
     by_nature : bool
         Whether no test can tell these data from others with another truth: false claims count apart.
+    stop : int or None
+        Iterations after which the fit is stopped; None: as many as it takes.
     """
 
     rng: np.random.Generator
@@ -51,6 +53,7 @@ class Law:
     exogenous: bool = True
     holds: bool = True
     by_nature: bool = False
+    stop: int | None = None
 
     def data(self) -> tuple[Array, Array]:
         """Features and target."""
@@ -350,6 +353,90 @@ def bump(law: Law) -> None:
     law.target = lambda X, y: y + level * np.exp(-2 * (u - at) ** 2)
 
 
+def stopped_early(law: Law) -> None:
+    """The fit ends after a few iterations."""
+    law.stop = whole(law.rng, 1, 6)
+
+
+def powered(law: Law) -> None:
+    """Targets were taken to a power."""
+    law.holds = law.sound = False
+    p = float(law.rng.choice([law.rng.uniform(0.4, 0.8), law.rng.uniform(1.25, 2.0)]))
+    law.target = lambda X, y: np.sign(y) * np.abs(y) ** p
+
+
+def switched(law: Law) -> None:
+    """The target is larger on one side of a feature than on the other."""
+    law.holds = law.sound = False
+    level = law.rng.uniform(0.1, 0.9)
+    law.target = lambda X, y: y * (1 + level * np.sign(X[:, 0]))
+
+
+def mixed_up_targets(law: Law) -> None:
+    """Some rows have the target of another row."""
+    law.holds = False
+    share = between(law.rng, 0.02, 0.5)
+
+    def target(X: Array, y: Array) -> Array:
+        rows = np.flatnonzero(law.rng.random(len(y)) < share)
+        y = y.copy()
+        y[rows] = y[law.rng.permutation(rows)]
+        return y
+
+    law.target = target
+
+
+def lost_targets(law: Law) -> None:
+    """Some targets were recorded as 0."""
+    law.holds = False
+    share = between(law.rng, 0.02, 0.5)
+    law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, 0.0, y)
+
+
+def swapped_features(law: Law) -> None:
+    """In some rows two features were mixed up."""
+    law.holds = law.exogenous = False
+    rows = law.rng.random(len(law.X)) < between(law.rng, 0.05, 0.5)
+
+    def seen(X: Array) -> Array:
+        other = X.copy()
+        other[:, [0, 1]] = X[:, [1, 0]]
+        return np.where(rows[:, None], other, X)
+
+    law.seen = seen
+
+
+def larger_of_laws(law: Law) -> None:
+    """The target is the larger of two quadratics."""
+    law.holds = law.sound = False
+    others = [low_rank(law.rng, law.X.shape[1], law.rank) for _ in range(20)]
+
+    def target(X: Array, y: Array) -> Array:
+        every = [quadratic(X, other) for other in others]  # of opposite signs the larger is one of the two
+        return np.maximum(y, min(every, key=lambda z: abs(float(np.mean(z > y)) - 0.5)))
+
+    law.target = target
+
+
+def next_targets(law: Law) -> None:
+    """From some row on each target stands one row too late."""
+    law.holds = law.sound = False
+    start = law.rng.uniform(0.1, 0.7)
+
+    def target(X: Array, y: Array) -> Array:
+        late = np.roll(y, 1)
+        return np.where(np.arange(len(y)) < start * len(y), y, late)
+
+    law.target = target
+
+
+def doubled_targets(law: Law) -> None:
+    """Some targets are twice as large as they should be."""
+    law.holds = False
+    share, times = law.rng.uniform(0.05, 0.4), law.rng.uniform(1.5, 4.0)
+    law.target = lambda X, y: np.where(law.rng.random(len(y)) < share, times * y, y)
+
+
 def _nothing(law: Law) -> None:
     """As it is."""
 
@@ -357,9 +444,11 @@ def _nothing(law: Law) -> None:
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
-        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped, jump)),
+        copies, few_rows, collinear, pure_noise, three_way, periodic, clipped, jump, mixed_up_targets,
+        lost_targets, larger_of_laws)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, heteroscedastic, quantised, saturating, two_populations, heavy_noise, multiplied,
         rounded_features, omitted_square, exponential_term, larger_of_two, hidden_column, skewed_noise,
-        slow_noise, stairs, bump)),
+        slow_noise, stairs, bump, stopped_early, powered, switched, swapped_features, next_targets,
+        doubled_targets)),
 )  # fmt: skip

@@ -11,7 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
-EFFORTS = ("cheap", "full", "assumed")
+EFFORTS = {  # where there is no assumption to declare, what is said without one
+    "cheap": "cheap",
+    "declared": "cheap",
+    "full": "full",
+    "assumed": "full",
+}
 
 
 def tolerance(estimate: float | None) -> float:
@@ -47,14 +52,14 @@ def tally(rows: list[dict[str, Any]], family: str) -> dict[str, Any]:
     line: dict[str, Any] = {"family": family, "fits": len(mine), "wrong": sum(r["error"] > 0.1 for r in mine)}
     line["by nature"] = sum(any(false_claim(row, effort) for effort in EFFORTS) for row in nature)
     line["of"] = len(nature)
-    for effort in EFFORTS:
+    for effort, otherwise in EFFORTS.items():
         line[f"false {effort}"] = sum(false_claim(row, effort) for row in mine)
         line[f"false factors {effort}"] = sum(false_factors(row, effort) for row in mine)
         said = [f for row in mine if row.get(effort) for f in row[effort]["factors"]]
         line[f"factors said {effort}"] = sum(f[0] == "recovered" for f in said)
         for group in ("clean", "noisy", "counts"):
             true = [row for row in mine if row["group"] == group and true_fit(row)]
-            best = [row.get(effort) or row["full"] for row in true]
+            best = [row.get(effort) or row[otherwise] for row in true]
             line[f"{group}"] = len(true)
             line[f"{group} {effort}"] = sum(one["verdict"] == "recovered" for one in best)
     line["covered"], line["bounds"] = coverage(mine)

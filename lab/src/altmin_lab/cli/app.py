@@ -105,6 +105,9 @@ def _tell(text: str) -> None:
 def mutate(
     count: Annotated[int, typer.Option(min=1, help="How many bugs.")] = 100,
     seed: Annotated[int, typer.Option(help="Of the draw.")] = 0,
+    package: Annotated[
+        list[str] | None, typer.Option(help="Draw from this part of altmin alone: engine, io, ...")
+    ] = None,
     survey: Annotated[
         bool, typer.Option("--survey", help="First run all fast tests to see what each reaches.")
     ] = False,
@@ -129,7 +132,9 @@ def mutate(
         campaign.survey(root, out / "reach")
     if add:
         campaign.survey(root, out / "reach", [str(path) for path in add])
-    lines = campaign.run(root, out, count=count, seed=seed, jobs=jobs, limit=limit, say=_tell)
+    lines = campaign.run(
+        root, out, count=count, seed=seed, rooms=package or (), jobs=jobs, limit=limit, say=_tell
+    )
     text = to_markdown(lines, seed)
     print(text)
     if page is not None:
