@@ -59,6 +59,7 @@ def problem_key(algorithm: Any, block_rows: int, shape: str, seed: int | None) -
     structure, arrays = flatten(algorithm)
     digest = hashlib.sha256(json.dumps([structure, block_rows, shape, seed]).encode())
     for array in arrays:
+        digest.update(f"{array.dtype.str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
 

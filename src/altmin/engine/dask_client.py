@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -10,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from altmin.engine.threads import one_thread
 from altmin.io.records import flatten, restore
 
 _CHOSEN: ContextVar[Any] = ContextVar("altmin_cluster", default=None)
@@ -50,14 +48,6 @@ def active_client() -> Any:
         return get_client()
     except ValueError:
         return None
-
-
-@functools.cache
-def one_blas_thread() -> Any:
-    """Once in a worker, and never undone: the limit is process-wide, so tasks must not toggle it."""
-    forever = one_thread()
-    forever.__enter__()
-    return forever
 
 
 def aligned(tree: Any) -> Any:

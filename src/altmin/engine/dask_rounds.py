@@ -22,13 +22,14 @@ import numpy as np
 from altmin.contract import Algorithm, All, Block, Round, State, Stats, Take
 from altmin.engine.columns import Column, ColumnWriter
 from altmin.engine.cursor import Cursor
-from altmin.engine.dask_client import aligned, one_blas_thread
+from altmin.engine.dask_client import aligned
 from altmin.engine.dask_watch import ClusterError, ClusterWatch
 from altmin.engine.first_look import FirstLook
 from altmin.engine.local import LocalRounds, Watch
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree
 from altmin.engine.sources import Source, Table, clean_rows
+from altmin.engine.threads import one_thread
 
 _TASKS_PER_WORKER = 8
 _TO_DRIVER = 64  # results of a round at most; more are summed by workers first
@@ -256,6 +257,7 @@ class DaskRounds:
         return self._parts[low, high]
 
 
+@one_thread()
 def reduce_group(
     shared: tuple[Algorithm, State, Round],
     data: Table | None,
@@ -288,7 +290,6 @@ def reduce_group(
     written : dict
         The columns that the round writes, for these rows.
     """
-    one_blas_thread()
     algorithm, state, step = aligned(shared[0]), aligned(shared[1]), shared[2]
     columns = {name: np.require(column, requirements="A") for name, column in columns.items()}
     data = data and data.each(lambda part: clean_rows(part, part.dtype))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from altmin.contract import Block, Info
 from altmin.engine.checks import check_table, check_weights
-from altmin.engine.dask_client import active_client, one_blas_thread
+from altmin.engine.dask_client import active_client
 from altmin.engine.sources import Source, SourceError, Table, clean_rows, float_dtype
+from altmin.engine.threads import one_thread
 
 
 class DaskSource(Source):
@@ -184,15 +186,14 @@ def collect_dask(call: Callable[[Block], Any], source: Source, block_rows: int, 
 def _call_blocks(
     call: Callable[[Block], Any], table: Table, place: tuple[int, int], on_worker: bool
 ) -> list[Any]:
-    if on_worker:
-        one_blas_thread()
     start, block_rows = place
     results = []
-    for low in range(0, table.n_rows, block_rows):
-        part = table.rows(slice(low, low + block_rows))
-        index = (start + low) // block_rows
-        block = Block(index, start + low, part.X, part.y, part.weight, part.second)
-        results.append(call(block))
+    with one_thread() if on_worker else nullcontext():
+        for low in range(0, table.n_rows, block_rows):
+            part = table.rows(slice(low, low + block_rows))
+            index = (start + low) // block_rows
+            block = Block(index, start + low, part.X, part.y, part.weight, part.second)
+            results.append(call(block))
     return results
 
 

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -13,7 +14,16 @@ from threadpoolctl import ThreadpoolController
 _known: tuple[int, Any] = (0, None)
 _lock = threading.RLock()
 _limits = ExitStack()
+_here = threading.local()
 _limited = _inside = _granted = 0
+
+
+@dataclass
+class _Own:
+    """Limits of one thread, of libraries that keep one for each thread."""
+
+    inside: int = 0
+    limits: ExitStack = field(default_factory=ExitStack)
 
 
 def granted_threads() -> int:
@@ -28,19 +38,24 @@ def one_thread() -> Iterator[None]:
 
     The libraries' limit belongs to the process, not to a thread: so those who are inside are counted, the
     first one sets the limit and the last one puts back what the first has found. Fits in several threads
-    don't change each other's bits.
+    don't change each other's bits. Contexts may end in any order: a generator's ends when it is exhausted.
     """
     global _inside
+    own: _Own = _here.__dict__.setdefault("own", _Own())
     with _lock:
         _limit()
         _inside += 1
+        own.inside += 1
+        own.limits.enter_context(_pools().limit(limits=1))
     try:
-        with _pools().limit(limits=1):  # libraries that keep a limit for each thread
-            yield
+        yield
     finally:
         with _lock:
+            own.inside -= 1
+            if not own.inside and own is _here.__dict__.get("own"):  # else left to the thread's next context
+                own.limits.close()
             _inside -= 1
-            if not _inside:
+            if not _inside and _granted > 1:
                 _elsewhere(_limits.close)
 
 
@@ -49,7 +64,7 @@ def _limit() -> None:
     global _limited, _granted
     if not _inside:
         _granted = _count_granted()
-    if not _inside or _limited != len(sys.modules):
+    if _granted > 1 and (not _inside or _limited != len(sys.modules)):
         _elsewhere(lambda: _limits.enter_context(_pools().limit(limits=1)))
         _limited = len(sys.modules)
 

@@ -72,7 +72,6 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     checkpoint: PathLike | None = None
     n_jobs: int | None = None
 
-    _min_samples: ClassVar[int] = 1
     _assumptions: ClassVar[tuple[str, ...]] = ()  # that guarantee() may be told of
     _power: ClassVar[int] = 2  # of the values, sums of which a fit forms: bounds their magnitude
     _retired: ClassVar[tuple[str, ...]] = ()  # parameters that files of earlier versions may still name
@@ -104,9 +103,6 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         source = self._open_lazily(X, y, sample_weight)
         if source is not None:
             self._check_width(source.info.n_features, reset)
-            n_rows = source.info.n_rows
-            if reset and n_rows is not None and n_rows < self._min_samples:
-                raise ValueError(f"X has {n_rows} sample(s); a minimum of {self._min_samples} is required")
             return source
         check_given(X)
         with naming("X"):
@@ -117,7 +113,6 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
                 dtype=[np.float64, np.float32],
                 accept_sparse="csr" if accept_sparse else False,
                 ensure_all_finite=False,
-                ensure_min_samples=self._min_samples if reset else 1,
             )
         if y is not None:
             y = _aligned("y", y, X.shape[0])

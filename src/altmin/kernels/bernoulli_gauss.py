@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from altmin.kernels.compiled import compiled
 
+_DEVIATIONS = 3.0  # of the energy of noise, above which something is left over
 _CHUNK = 1 << 18  # correlations held at once: 2 MiB in float64
 
 
@@ -32,6 +33,7 @@ def sparse_posterior(
     sizes: NDArray[Any],
     density: NDArray[Any],
     first: NDArray[Any] | None = None,
+    trusting: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes (posterior means on the best support found) and evidence of each row.
 
@@ -47,6 +49,8 @@ def sparse_posterior(
         Prior variances of the nonzero codes, and how often they are not zero.
     first : ndarray of shape (n_samples, K), or None
         Codes whose supports are tried as a start beside the empty one; the better of the two is kept.
+    trusting : bool
+        Whether a row of which ``first`` leaves no more than noise is not tried from the empty support.
 
     Returns
     -------
@@ -60,29 +64,35 @@ def sparse_posterior(
     ridge = variance / sizes
     bonus = np.log(density) - np.log1p(-density)
     codes, evidence = np.zeros((len(X), len(A))), np.zeros(len(X))
-    most = min(len(A), X.shape[1])
+    n = X.shape[1]
+    most = min(len(A), n)
     step = max(_CHUNK // len(A), 64)
+    noise = variance * (n + _DEVIATIONS * np.sqrt(2 * n)) if trusting else -np.inf
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
         alphas = np.asarray(X[rows] @ A.T, np.float64)
         used = np.zeros(alphas.shape, np.bool_) if first is None else first[rows] != 0
+        left = np.einsum("ij,ij->i", X[rows], X[rows]) - noise
         prior = (gram, ridge, bonus, variance, most)
-        _climb(alphas, used, first is not None, *prior, codes[rows], evidence[rows])
+        _climb(alphas, used, left, first is not None, *prior, codes[rows], evidence[rows])
     return codes, evidence
 
 
 @compiled
-def _climb(alphas, used, warm, gram, ridge, bonus, v, most, codes, evidence):  # type: ignore[no-untyped-def]
-    """Each row from the empty support and, if ``warm``, from its own first one."""
+def _climb(alphas, used, energy, warm, gram, ridge, bonus, v, most, codes, evidence):  # type: ignore[no-untyped-def]
+    """Each row from its own first support, if ``warm``, and from the empty one.
+
+    ``energy`` is what the codes of the first must explain of a row for the second to be left out.
+    """
     K = gram.shape[0]
     B, R, z, x = np.empty((most, K)), np.empty((most, most)), np.empty(most), np.empty(most)
     alpha, rho = np.empty(K), np.empty(K)
     chosen, order, inside = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(K, np.bool_)
     for row in range(alphas.shape[0]):
         best = -1.0
-        for attempt in range(2 if warm else 1):
+        for attempt in range(0 if warm else 1, 2):
             n = 0
-            if attempt == 1:
+            if attempt == 0:
                 for k in range(K):
                     if used[row, k] and n < most:
                         order[n] = k
@@ -97,6 +107,12 @@ def _climb(alphas, used, warm, gram, ridge, bonus, v, most, codes, evidence):  #
                 _back(R, z, size, x)
                 for t in range(size):
                     codes[row, chosen[t]] = x[t]
+            if attempt == 0:
+                explained = 0.0
+                for t in range(size):
+                    explained += z[t] * z[t]
+                if explained >= energy[row]:
+                    break
 
 
 @compiled

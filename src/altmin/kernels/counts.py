@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from altmin.kernels.compiled import compiled
 
 _TINY = 1e-9  # of a count: less is never expected of an entry
+_NONE = 1e-6  # of a row's total: a code below it is 0, ...
+_FAR = 0.1  # ... and far from being of use where it would have to explain so much more of what it adds
 _LEAST = 0.2  # a code falls to this share of itself at most in one step
 _STILL = 1e-4  # relative changes of the codes below it end the sweeps
 
@@ -113,8 +115,9 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
     sums, alive, mean = A.sum(axis=1), np.empty(D, np.int64), np.empty(W)
     for r in range(X.shape[0]):
         x, z = X[r], Z[r]
-        n = _begin_row(A, z, alive, mean, 1e-6 * x.sum())
+        n = _begin_row(A, z, alive, mean, _NONE * x.sum())
         _sweep_row(x, A, z, alive[:n], mean, sums, n_first)
+        n = _without_hopeless(x, A, z, alive, n, mean, sums)
         while True:
             variance = dispersion * _code_variances(A, alive[:n], mean)
             place, cost = _least_supported(z, alive[:n], variance, odds, sizes, x.sum())
@@ -131,6 +134,27 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
             n -= 1
             _sweep_row(x, A, z, alive[:n], mean, sums, n_sweeps)
     return costs, lost
+
+
+@compiled
+def _without_hopeless(x, A, z, alive, n, mean, sums):  # type: ignore[no-untyped-def] # numba
+    """How many codes of a row are left without those at 0 that are far from being of use; about half are.
+
+    Codes at 0 whose slope is small may come back when another one goes.
+    """
+    total, kept = x.sum(), 0
+    for a in range(n):
+        k = alive[a]
+        slope = sums[k]
+        if z[k] <= _NONE * total:
+            for w in range(A.shape[1]):
+                slope -= x[w] * A[k, w] / mean[w]
+            if slope > _FAR * sums[k]:
+                z[k] = 0.0
+                continue
+        alive[kept] = k
+        kept += 1
+    return kept
 
 
 @compiled

@@ -30,9 +30,30 @@ def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArr
     """
     diagonal = np.diag(JJ)
     floor = 1e-9 * max(float(diagonal.max(initial=0.0)), 1e-300)
-    damped = JJ + np.diag(mu * np.maximum(diagonal, floor) + floor)
-    step = sla.cho_solve(sla.cho_factor(damped, check_finite=False), Jr, check_finite=False)
+    damped = with_diagonal(JJ, mu * np.maximum(diagonal, floor) + floor)
+    factor = sla.cho_factor(damped, overwrite_a=True, check_finite=False)
+    step = sla.cho_solve(factor, Jr, check_finite=False)
     return step, float(2 * step @ Jr - step @ JJ @ step)
+
+
+def with_diagonal(A: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
+    """A + diag(more), without forming the second matrix.
+
+    Parameters
+    ----------
+    A : ndarray of shape (p, p)
+        The matrix.
+    more : ndarray of shape (p,)
+        What its diagonal gets.
+
+    Returns
+    -------
+    ndarray of shape (p, p)
+        The sum.
+    """
+    found = A.copy()
+    found.flat[:: len(A) + 1] += more
+    return found
 
 
 def lbfgs_direction(gradient: NDArray[Any], pairs: NDArray[Any] | None) -> NDArray[Any]:

@@ -136,14 +136,15 @@ def magnitude_histogram(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def histogram_quantile(histogram: NDArray[Any], share: float) -> float:
     """The magnitude below which this share of the values lies, to within 1 % or so."""
-    total = np.cumsum(histogram)
-    if total[-1] == 0:
+    filled = np.flatnonzero(histogram != 0)  # of booleans: five times as fast
+    if len(filled) == 0:
         return 0.0
+    counts = histogram[filled]
+    total = np.cumsum(counts)
     rank = min(max(share, 0.0), 1.0) * total[-1]
-    index = min(int(np.searchsorted(total, rank)), N_BINS - 1)
-    low, high = (float(edges[index]) for edges in bin_edges())
-    below = total[index] - histogram[index]
-    inside = (rank - below) / max(histogram[index], 1)
+    place = min(int(np.searchsorted(total, rank)), len(filled) - 1)
+    low, high = (float(edges[filled[place]]) for edges in bin_edges())
+    inside = (rank - (total[place] - counts[place])) / counts[place]
     return float(low + inside * (high - low))
 
 

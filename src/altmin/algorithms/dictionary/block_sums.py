@@ -39,8 +39,9 @@ _ROUNDING = 1e3  # times the rounding error of a code
 def signals(state: Any, block: Block) -> Any:
     """The rows of a block as the atoms are to explain them.
 
-    Without the intercept; of one size where ``state.levelled``, as a dictionary that explains a row explains
-    its multiples; zero where the column ``inlier`` says so.
+    Without the intercept; those above the norm ``state.level`` shrunk to it where ``state.levelled``, as a
+    dictionary that explains a row explains its multiples (small rows stay small: they may be noise alone);
+    zero where the column ``inlier`` says so.
     """
     X = block.X
     if state.centre is None and not state.levelled:
@@ -49,7 +50,7 @@ def signals(state: Any, block: Block) -> Any:
     if state.centre is not None:
         X = X - (state.centre * state.scale).astype(X.dtype)
     if state.levelled:
-        norms = np.sqrt(row_norms2(X))
+        norms = np.maximum(np.sqrt(row_norms2(X)), state.level * state.scale)
         factor = np.divide(state.scale, norms, out=np.zeros_like(norms), where=norms > 0)
         X = X * (factor * block.columns.get("inlier", 1.0)).astype(X.dtype)[:, None]
     return X
@@ -89,6 +90,13 @@ def moments_map(algorithm: Any, state: Any, block: Block) -> Stats:
     return {"covariance": np.asarray(C, dtype=np.float64), "sum": total, **spread}
 
 
+def norms_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Histogram of the norms of the scaled rows, but for those that are zero."""
+    # divided last: beside one huge entry the squares of all others would be 0
+    norms = np.sqrt(row_norms2(signals(state, block))) / state.scale
+    return {"norms": magnitude_histogram(norms[(norms > 0) & np.isfinite(norms)])}
+
+
 def code_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Threshold the codes of a block and sum up what the dictionary update needs.
 
@@ -107,7 +115,7 @@ def code_map(algorithm: Any, state: Any, block: Block) -> Stats:
 
 def in_single(state: Any, block: Block) -> tuple[Any, NDArray[Any]]:
     """Rows and decoder in single precision, scaled: plenty far from the truth, and twice as fast."""
-    X = (signals(state, block) / state.scale).astype(np.float32)
+    X = (signals(state, block) * (1 / state.scale)).astype(np.float32)  # a power of two: exact
     return X, (state.decoder * state.scale).astype(np.float32)
 
 
@@ -323,14 +331,14 @@ def least_squares_decoder(
     before = np.linalg.inv(W).T  # atoms, one a row
     ridge = 1e-10 * max(float(gram.diagonal().max()), np.finfo(float).tiny)
     atoms = before + np.linalg.solve(gram + ridge * np.eye(len(gram)), rest @ before)
-    norms = np.linalg.norm(atoms, axis=1, keepdims=True)
+    norms = np.sqrt(row_norms2(atoms))[:, None]
     atoms = np.where(norms > 0, atoms / np.where(norms > 0, norms, 1.0), before)
     try:
         decoder = np.ascontiguousarray(np.linalg.inv(atoms).T)
     except np.linalg.LinAlgError:
         return W, np.inf
     # the norm of a decoder's row is one over the distance of its atom from the span of the others
-    farthest = float(np.max(np.linalg.norm(decoder, axis=1)))
+    farthest = float(np.sqrt(row_norms2(decoder).max()))
     if not farthest < WORST_CONDITION:
         return W, np.inf
-    return decoder, float(np.max(np.linalg.norm(decoder - W, axis=1)))
+    return decoder, float(np.sqrt(row_norms2(decoder - W).max()))

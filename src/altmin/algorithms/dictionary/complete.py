@@ -40,6 +40,7 @@ from altmin.algorithms.dictionary.block_sums import (
     extent_map,
     has_mean,
     moments_map,
+    norms_map,
     power_of_two,
     residual_map,
     sample_map,
@@ -98,6 +99,7 @@ from altmin.algorithms.dictionary.starts import (
 )
 from altmin.contract import All, Done, Info, Round, Rows, Stats, Take, record
 from altmin.kernels.polar import polar
+from altmin.kernels.thresholds import histogram_quantile
 
 _START_PASSES, _BANK_PASSES = 100, 40
 _START_TOL = 1e-3  # on 1 - |cos| of the rows of two rotations
@@ -118,7 +120,8 @@ class CompleteState:
     scale: float = 1.0
     n_rows: int = 0
     centre: Any = None  # (n,): the intercept, None where there is none
-    levelled: bool = False  # whether rows are scaled to one size
+    levelled: bool = False  # whether large rows are shrunk to one size
+    level: float = 0.0  # which is this
     screened: bool = False  # whether the column `inlier` says which rows count
     outliers: Any = None  # numbers of the rows that don't
     frame: Frame = Frame()
@@ -146,6 +149,7 @@ _PHASES: dict[str, tuple[Any, str, str, bool, str]] = {
     "extent": (extent_map, "all", "scale", False, "_scaled"),
     "sketch": (sketch_map, "all", "whiten", False, "_sketched"),
     "covariance": (moments_map, "all", "whiten", False, "_whitened"),
+    "norms": (norms_map, "all", "scale", False, "_levelled"),
     "contrast": (contrast_map, "sample", "start", True, "_contrasted"),
     "bank": (contrast_map, "sample", "start", True, "_searched"),
     "pick": (spread_map, "sample", "start", False, "_picked"),
@@ -258,7 +262,7 @@ class Complete:
     def _whitened(self, state: CompleteState, stats: Stats) -> CompleteState:
         searched = self.start is None and any(kind.startswith("l1") for kind in self.portfolio)
         if not state.levelled and searched and are_uneven(stats, state.n_rows):
-            return replace(state, levelled=True)  # and once more with rows of one size
+            return replace(state, phase="norms")  # and once more with large rows shrunk
         mean, moments = stats["sum"] / state.n_rows, stats["covariance"] / state.n_rows
         unseen = self.intercept is None and has_mean(mean, moments, state.n_rows)
         if state.centre is None and (self.intercept or unseen):
@@ -273,6 +277,11 @@ class Complete:
             return self._to_refine(state, state.atoms)
         # searches with a penalty are those that outliers do least harm to
         return self._next(replace(state, search=Search()))
+
+    def _levelled(self, state: CompleteState, stats: Stats) -> CompleteState:
+        return replace(
+            state, phase="covariance", levelled=True, level=histogram_quantile(stats["norms"], 0.5)
+        )
 
     # --- starts -----------------------------------------------------------------------------------------
 
@@ -366,7 +375,7 @@ class Complete:
         state = polish(state, stats, self.threshold, self.orthogonal)
         if state.phase not in ("failed", "loud"):
             return state
-        if state.search.refined or self.threshold is not None:
+        if state.search.refined:
             return self._add(state, None)
         # thresholds above the noise lose weak codes: the refinement begins at the start itself
         return self._to_refine(state, np.linalg.solve(state.search.rotation.T, state.frame.unwhiten))
@@ -420,7 +429,7 @@ class Complete:
     def _judged(self, state: CompleteState, stats: Stats) -> CompleteState:
         """A polished start: minus its mean |z| is its score."""
         # one refinement a start: where it led back here, another would too
-        if not (is_exact(state) or self.threshold is not None or state.search.refined):
+        if not (is_exact(state) or state.search.refined):
             return self._to_refine(state, self._atoms(state))
         if state.search.refined and not is_exact(state) and not has_vanished(state.prior, state.frame):
             # thresholds above the noise, however small, cost more than codes of largest evidence
@@ -458,10 +467,10 @@ class Complete:
     def _next(self, state: CompleteState) -> CompleteState:
         """The next start, unless enough of them agree."""
         search, exact = state.search, state.search.best is not None and state.search.best.exact
-        enough = search.agreeing >= self.n_restarts and (search.trusted or self.threshold is not None)
+        enough = search.agreeing >= self.n_restarts and search.trusted
         enough |= exact and search.best.score >= CLEAR
         rest = [start for start in range(len(self.portfolio)) if start not in search.begun]
-        later = [start for start in rest if is_wanted(state, self.portfolio[start], self.threshold)]
+        later = [start for start in rest if is_wanted(state, self.portfolio[start])]
         if exact:  # what has worked is the quickest to confirm it, from elsewhere
             later.sort(key=lambda start: self.portfolio[start] != search.best.kind)
         if not enough and later and self.start is None:
@@ -487,7 +496,11 @@ class Complete:
     def _at_candidate(self, state: CompleteState, best: Candidate) -> CompleteState:
         state = replace(state, centre=best.centre, noise=best.noise, prior=best.prior)
         if best.prior is not None:
-            return at_atoms(state, best.atoms)
+            state = at_atoms(state, best.atoms)
+            if self.threshold is None:
+                return state
+            # it is one of codes: atoms in noise are found by evidence
+            return replace(state, thresholds=np.full(len(state.atoms), self.threshold / state.scale))
         return replace(at(state, best.W), thresholds=best.thresholds, atoms=best.atoms)
 
     def _closed(self, state: CompleteState, stats: Stats) -> CompleteState:

@@ -25,15 +25,13 @@ _WARMER = 4.0  # times the noise variance, with which a merged dictionary is ref
 _STRUCTURE = 1.0  # nats per sample beyond Gaussian data: what noise alone never gives
 
 
-def is_wanted(state: CompleteState, kind: str, threshold: float | None) -> bool:
+def is_wanted(state: CompleteState, kind: str) -> bool:
     """Penalties are for data with noise or outliers, banks for those on which nothing else works."""
     best, penalised, bank = state.search.best, kind.startswith("l1"), kind.startswith("bank")
     if state.levelled and not state.screened:
         return penalised
     if best is not None and best.exact:
         return not penalised and not bank
-    if threshold is not None:
-        return not penalised
     found = best is not None and best.prior is not None
     return not (bank and found and structure(best.prior, state.frame) > _STRUCTURE)
 

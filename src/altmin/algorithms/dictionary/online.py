@@ -80,7 +80,8 @@ class OnlineState:
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
     recent: Any = None  # some of the last rows, for the guarantee
-    levelled: bool = False  # whether rows are scaled to one size
+    levelled: bool = False  # whether large rows are shrunk to one size
+    level: float = 0.0  # which is this
     changes: tuple[Any, ...] = ()  # (rows so far, atoms that are new) of each block that was polished
 
 
@@ -128,6 +129,7 @@ class Online:
             n_rows=found.n_rows,
             residual=found.residual,
             levelled=found.levelled,
+            level=found.level,
         )
         return self.at(state)
 

@@ -64,6 +64,7 @@ class OrthogonalState:
     n_rows: int = 0
     centre: Any = None  # no intercept
     levelled: bool = False  # rows as they are
+    level: float = 0.0
     covariance: Any = None  # (n, n): second moments, Y'Y / p
     change: float = 1.0
     noise: float = 0.0

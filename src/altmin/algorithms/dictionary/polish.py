@@ -30,7 +30,7 @@ from altmin.algorithms.dictionary.block_sums import (
     without_mean,
 )
 from altmin.contract import Block, Stats
-from altmin.kernels.gram import times
+from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.polar import polar
 from altmin.kernels.thresholds import split_large
 
@@ -103,7 +103,7 @@ def polish(
     left = change * change / max(state.progress.change, change, np.finfo(float).tiny)
     exact = left <= max(100, 6 * len(W)) * np.finfo(state.decoder.dtype).eps  # rounding of a sum of k terms
     if exact or progress.waited >= _PATIENCE or progress.passes >= _POLISH_PASSES:
-        if threshold is None and is_loud(after):
+        if is_loud(after):
             return replace(after, phase="loud")
         mixed = after.search.repairs < _REPAIRS and is_exact(after)
         return replace(after, phase="pairs" if mixed else "judge")
@@ -168,7 +168,7 @@ def next_thresholds(
     if state.progress.passes == 1:
         rms = np.sqrt(state.squares / np.maximum(state.counts, 1.0))
         thresholds = np.where(state.counts > 0, WARM_END * rms, thresholds)
-    moved = np.linalg.norm(state.W - before, axis=1) + drift  # rms over white data
+    moved = np.sqrt(row_norms2(state.W - before)) + drift  # rms over white data
     rounding = rounding_of(state)
     gain = state.noise_gain
     return fallen_thresholds(thresholds, moved, state.noise * gain, rounding * gain)
@@ -264,6 +264,6 @@ def at(state: CompleteState, W: NDArray[Any]) -> CompleteState:
     return replace(
         state,
         W=W,
-        noise_gain=np.linalg.norm(decoder, axis=0),
+        noise_gain=np.sqrt(np.einsum("ij,ij->j", decoder, decoder)),
         decoder=np.ascontiguousarray((decoder / state.scale).astype(state.decoder.dtype)),
     )

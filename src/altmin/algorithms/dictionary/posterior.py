@@ -51,6 +51,7 @@ class Prior:
     sizes: Any  # (k,)
     density: Any  # (k,)
     score: float = -np.inf  # evidence of a sample, in nats
+    rows: int = 1  # samples of which this is the mean
     settled: bool = False  # whether the last pass left the noise where it was
 
 
@@ -68,7 +69,8 @@ def posterior_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
     prior, linear = state.prior, X @ (state.decoder.astype(np.float64) * state.scale)
     floor = np.maximum(3 * np.sqrt(prior.variance) * state.noise_gain, 0.3 * np.sqrt(prior.sizes))
     linear[np.abs(linear) < floor] = 0.0
-    Z, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density, linear)
+    facts, settling = (prior.variance, prior.sizes, prior.density), state.phase == "settle"
+    Z, evidence = sparse_posterior(X, state.atoms, *facts, linear, settling)
     evidence = evidence + _empty(X, prior)
     if state.levelled and not state.screened and state.progress.passes >= _UNSCREENED:
         # most rows stay whatever their evidence: those that use an atom not found yet look like outliers, too
@@ -146,7 +148,7 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
     sizes = np.where(counts > 0, stats["squares"] / np.maximum(counts, 1) * norms**2, before.sizes)
     sizes = np.maximum(sizes, 1e-24 * state.frame.energy)
     density, score = np.clip(counts / n_rows, 1e-4, _DENSEST), stats["evidence"] / n_rows
-    prior = Prior(variance, sizes, density, score, settled)
+    prior = Prior(variance, sizes, density, score, n_rows, settled)
     atoms, mended = _mended(atoms, counts / n_rows, stats["worst"].payload)
     error = np.sqrt(variance / np.max(np.maximum(counts, 1.0) * sizes))
     calm = change < _SETTLED * error and settled and not mended
@@ -156,11 +158,16 @@ def refit(state: CompleteState, stats: Stats, orthogonal: bool = False) -> Compl
 
 
 def structure(prior: Prior, frame: Frame) -> float:
-    """Evidence of the codes beyond that of Gaussian data with the same covariance, in nats per sample."""
+    """Evidence of the codes beyond that of Gaussian data with the same covariance, in nats per sample.
+
+    Less what atoms gain by being fitted to few samples, by Schwarz's criterion: with 50 samples an atom wrong
+    ones gain several nats.
+    """
     n, values = len(frame.whiten), np.maximum(frame.variances, prior.variance)
     rest = max((frame.energy - float(frame.variances.sum())) / max(n - len(values), 1), prior.variance)
     logs = np.log(values).sum() + (n - len(values)) * np.log(rest)
-    return float(prior.score + 0.5 * (n * np.log(2 * np.pi) + logs + n))
+    fitted = len(prior.sizes) * n * np.log(prior.rows) / prior.rows
+    return float(prior.score + 0.5 * (n * np.log(2 * np.pi) + logs + n - fitted))
 
 
 def at_atoms(state: CompleteState, atoms: NDArray[Any]) -> CompleteState:

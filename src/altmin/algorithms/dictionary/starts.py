@@ -20,6 +20,7 @@ each step codes a few samples by the lasso, adds to sums that forget, and takes 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,8 @@ CLEAR = 0.0
 
 _BATCH = 256  # samples of a penalised step
 _FORGET = 3.0  # the sums of step t weigh (1 - 1/t)^3 in the next
+_ANEW = 50  # steps after which the sums begin anew: old ones hold an atom between two where it was lost
+_FOUND = 0.98  # |cos| from which on two starts have found the same atom in noise
 _SAME = 0.7  # |cos| above which two directions of a bank are the same atom
 
 
@@ -188,7 +191,7 @@ def l1_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
 def l1_step(state: CompleteState, stats: Stats) -> CompleteState:
     """One sweep of block coordinate descent over the atoms; an atom that is never used starts anew."""
     step, k = state.progress.passes, len(state.atoms)
-    kept = (1 - 1 / (step + 1)) ** _FORGET
+    kept = (1 - 1 / (step % _ANEW + 1)) ** _FORGET
     gram = kept * state.sums.gram + stats["gram"]
     cross = kept * state.sums.cross + stats["cross"]
     atoms, used = state.atoms.copy(), gram.diagonal() > 1e-8 * np.trace(gram)
@@ -256,8 +259,14 @@ class Search:
 
     @property
     def agreeing(self) -> int:
-        """Starts that led to the best candidate."""
-        return len(self._alike())
+        """Starts that led to the best candidate; with noise, to each of its atoms.
+
+        Where atoms are many each start misses a few, and not the same ones: together they confirm all.
+        """
+        whole = sum(c is self.best or alike(c, self.best) for c in self.found) if self.best else 0
+        if not self.found or self.best is None or self.best.prior is None:
+            return whole
+        return max(whole, int(self._times_found(self.found).min()))
 
     @property
     def trusted(self) -> bool:
@@ -265,17 +274,18 @@ class Search:
 
         Whitening colours the noise, so two whitened starts may agree on an error that others would beat.
         """
-        penalised = sum(candidate.kind.startswith("l1") for candidate in self.found)
-        alike = any(candidate.kind.startswith("l1") for candidate in self._alike())
-        return (self.best is not None and self.best.exact) or alike or penalised >= 2
+        penalised = [candidate for candidate in self.found if candidate.kind.startswith("l1")]
+        exact = self.best is not None and self.best.exact
+        return exact or len(penalised) >= 2 or bool(penalised and self._times_found(penalised).min() > 0)
 
-    def _alike(self) -> list[Candidate]:
-        if self.best is None:
-            return []
-        return [c for c in self.found if c is self.best or alike(c, self.best)]
+    def _times_found(self, candidates: Sequence[Candidate]) -> NDArray[Any]:
+        """How many of these have each atom of the best candidate."""
+        atoms = unit_rows(self.best.atoms, self.best.atoms)
+        near = (np.abs(unit_rows(c.atoms, c.atoms) @ atoms.T).max(axis=0) >= _FOUND for c in candidates)
+        return np.sum(list(near), axis=0)
 
 
 def alike(candidate: Candidate, best: Candidate) -> bool:
     """Whether two candidates have the same atoms and, where there is noise, the same evidence."""
     tied = best.prior is None or candidate.score > best.score - TIED
-    return tied and agree(candidate.atoms, best.atoms, 0.9 if best.exact else 0.98)
+    return tied and agree(candidate.atoms, best.atoms, 0.9 if best.exact else _FOUND)

@@ -11,6 +11,7 @@ from altmin.algorithms.overcomplete.approximate import ApproximateDictionary, Ap
 from altmin.algorithms.overcomplete.peeling import peel_sample
 from altmin.algorithms.overcomplete.peeling_sizes import practical_plan
 from altmin.algorithms.overcomplete.unit_rows import row_weights, unit_rows
+from altmin.kernels.gram import row_norms2
 
 
 def peel_dictionary(
@@ -69,11 +70,14 @@ def peel_dictionary(
     plan = practical_plan(n_components, k, n)
     algorithm = ApproximateDictionary(plan, None)
     state = ApproximateState("gather", d, str(X.dtype), n, random_state)
+    rows = np.arange(n)
     if n > plan.n_rows:
-        X = X[np.sort(np.random.default_rng(random_state).choice(n, plan.n_rows, replace=False))]
+        rows = np.sort(np.random.default_rng(random_state).choice(n, plan.n_rows, replace=False))
+        X = X[rows]
+    finite = np.isfinite(row_norms2(X))
+    if not finite.all():
+        raise ValueError(f"X: row {rows[np.argmin(finite)]} holds NaN or Inf")
     U, norms = unit_rows(X)
-    if not np.isfinite(norms).all():
-        raise ValueError(f"X: row {int(np.argmin(np.isfinite(norms)))} holds NaN or Inf")
     longest = float(norms.max())
     if longest == 0.0:
         return fill_up(U[:0], n_components, None, random_state)

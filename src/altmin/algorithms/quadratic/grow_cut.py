@@ -7,9 +7,10 @@ step that doesn't lower the loss is never taken.
 above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
 lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
 
-**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, up to two
-dozen models of twice the rank, from small random factors, are fitted roughly, cut, and fitted: a noiseless
-law shows by a loss of zero, which ends the search.
+**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, a few models
+of twice the rank, from small random factors, are fitted under a ridge that falls, cut, and fitted. The ridge
+is the nuclear norm of the matrix, whose minimum is near the law even where the loss alone has many others; a
+noiseless law shows by a loss of zero, which ends the search.
 
 **Squares of their own.** A law of products of different columns is a matrix of low rank without its diagonal.
 Where a fit of rank k leaves something quadratic, squares become free; that is kept by the evidence (BIC).
@@ -32,16 +33,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Stats, record
-from altmin.kernels.second_order import lbfgs_direction, lbfgs_remember, marquardt_step
+from altmin.kernels.second_order import lbfgs_direction, lbfgs_remember, marquardt_step, with_diagonal
 
 MOST_DENSE = 400  # parameters up to which J'J is formed
 NOTHING = 1e6  # a ridge that leaves the constant alone
 RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0]), NOTHING])
 SAMPLE = 20  # rows for each parameter in the sample on which the search begins
-_TOLERANCE = {"grown": 1e-3, "fresh": 1e-3, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
-_STEPS = {"grown": 30, "fresh": 15, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_FALLING = (1.0, 0.1, 0.01)  # ridges of a fresh start
+_TOLERANCE = {"grown": 1e-3, "fresh": 1e-2, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
+_STEPS = {"grown": 30, "fresh": 5, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
 _ON_TRIAL = ("grown", "fresh", "freed", "ridge")
-_MOST_GROWN, _MOST_FRESH = 6, 24
+_MOST_GROWN, _MOST_FRESH = 6, 6
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 50  # rows for each parameter, from which on a ridge gains 1 / 50 of the noise at most
@@ -77,12 +79,11 @@ def judged(
 
     Where rows are many, J'J is used again if it has predicted the fall.
     """
-    descent = replace(descent, tried=descent.tried + 1)
-    first, dense, mu = descent.move is None, JJ is not None, descent.mu
+    tried, first, dense, mu = descent.tried + 1, descent.move is None, JJ is not None, descent.mu
     if not first and not objective < descent.objective:
         mu = mu * (8 if dense else 0.3)
         stuck = mu > 1e8 if dense else mu < 1e-10
-        return replace(descent, mu=mu, taken=False, stuck=stuck, again=False)
+        return replace(descent, tried=tried, mu=mu, taken=False, stuck=stuck, again=False)
     gain = 1.0 if first else (descent.objective - objective) / max(descent.objective, 1e-300)
     curvature, again = JJ, False
     if dense:
@@ -94,8 +95,8 @@ def judged(
         slope, mu = slope * scale, 1.0
         curvature = None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
     return replace(
-        descent, point=descent.trial, objective=objective, slope=slope, curvature=curvature, scale=scale,
-        mu=mu, gain=float(gain), taken=True, again=again,
+        descent, tried=tried, point=descent.trial, objective=objective, slope=slope, curvature=curvature,
+        scale=scale, mu=mu, gain=float(gain), taken=True, again=again,
     )  # fmt: skip
 
 
@@ -214,7 +215,8 @@ class GrowCut:
         """After the moments: nothing is left above the noise, or all was tried."""
         if state.fresh < (_MOST_FRESH if self.few(state) else self.second_thoughts(state)):
             state = replace(state, stage="fresh", fresh=state.fresh + 1, before=_kept(state))
-            return self.evaluate(state, *self.random_point(state))
+            begun = _FALLING[(state.fresh - 1) % 2]  # for variety: another ridge leads elsewhere
+            return self.evaluate(replace(state, ridge=begun), *self.random_point(state))
         if self.may_free(state):
             state = replace(state, stage="freed", before=_kept(state), squares=True)
             return self.evaluate(state, *self.freed_point(state))
@@ -232,8 +234,8 @@ class GrowCut:
         return replace(state, phase="step", descent=proposed(replace(descent, tried=0)))
 
     def may_grow(self, state: Any) -> bool:
-        """Whether directions may still be added: where rows are few, those of the moments once."""
-        return bool(state.grown < (1 if self.few(state) else _MOST_GROWN))
+        """Whether directions may still be added: not where rows are few, as moments say little there."""
+        return bool(state.grown < _MOST_GROWN and not self.few(state))
 
     def judge_step(self, state: Any, stats: Stats) -> Any:
         """Take the trial if it lowered the loss; then the next trial, or the next stage."""
@@ -245,26 +247,34 @@ class GrowCut:
         if state.descent.again:
             JJ = state.descent.curvature
         elif JJ is not None:
-            JJ = JJ + (cost if cost.ndim == 2 else np.diag(cost))
+            JJ = JJ + cost if cost.ndim == 2 else with_diagonal(JJ, cost)
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
         descent = judged(state.descent, objective, slope, JJ, scale, self.many(state) and not state.sampled)
-        state = replace(state, descent=descent, n=n, batch_rows=n, steps=state.steps + 1)
+        measured: dict[str, float] = {}
         if descent.taken:
             fall = float(np.sqrt(max(before - objective, 0.0) / n)) if np.isfinite(before) else 0.0
             measured = {"loss": float(stats["loss"] / n), "size": float(stats["size"] / n)}
-            state = replace(state, change=fall, held_now=float(stats["held"]), **measured)
-        wanted = _TOLERANCE.get(state.stage, 1e-5) * (1 if JJ is not None else 0.1)
+            measured |= {"change": fall, "held_now": float(stats["held"])}
+        state = replace(state, descent=descent, n=n, batch_rows=n, steps=state.steps + 1, **measured)
+        # Where rows are few, a descent to a noiseless law is quick; one that isn't ends elsewhere.
+        usual = (1e-2, 30) if self.few(state) else (1e-5, 60)
+        wanted = _TOLERANCE.get(state.stage, usual[0]) * (1 if JJ is not None else 0.1)
         zero = state.loss < self.minimum_loss and state.ridge == 0
         calm = descent.gain < wanted or zero or not len(state.signs)
-        spent = descent.tried >= _STEPS.get(state.stage, 60) * (1 if JJ is not None else 4)
+        spent = descent.tried >= _STEPS.get(state.stage, usual[1]) * (1 if JJ is not None else 4)
         if (descent.taken and calm) or descent.stuck or spent:
             return self._staged(state)
         return replace(state, descent=proposed(descent))
 
     def _staged(self, state: Any) -> Any:
         """A stage has come to its end."""
+        weaker = [ridge for ridge in _FALLING if ridge < state.ridge]
+        if state.stage == "fresh" and weaker:
+            state = replace(state, ridge=weaker[0])
+            return self.evaluate(state, state.descent.point, state.signs)
         if state.stage in ("grown", "fresh"):
+            state = replace(state, ridge=0.0)
             return self.evaluate(replace(state, stage="cut"), *self.cut(state))
         if state.stage == "cut":
             if state.loss >= 0.99 * state.before[2]:

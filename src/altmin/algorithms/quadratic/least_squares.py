@@ -89,6 +89,8 @@ class LeastSquares(GrowCut, OnePass):
             return replace(state, phase="done")
         state = self.settle(state)
         constant, w, own, U = self.parts(state, _point(state))
+        if state.loss > 1 and self.intercept and self.linear and not self.logistic:
+            constant, w, own, U = 0.0, 0 * w, 0 * own, 0 * U  # stopped before it was better than the mean
         level = float(constant + np.sum(U**2 * state.signs))
         model = Quadratic(U, U * state.signs, w, level, own if len(own) else None)
         return replace(state, phase="done", model=model, safe=model, descent=None, before=None)

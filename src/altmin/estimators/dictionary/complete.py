@@ -60,8 +60,10 @@ class CompleteDictionaryLearning(DictionaryEstimator):
     density_ : ndarray of shape (n_components,)
         Share of nonzero codes of each atom, theta of the paper.
     row_scaling_ : bool
-        Whether rows were scaled to one size, because a few held most of the energy of the data; thresholds
-        are then shares of the norm of a row.
+        Whether large rows were shrunk to one size, because a few held most of the energy of the data;
+        thresholds are then shares of the norm of a row, or of ``row_level_`` if that is larger.
+    row_level_ : float
+        The median norm of the rows, to which larger ones were shrunk; 0 where ``row_scaling_`` is False.
     outlier_mask_ : ndarray of bool of shape (n_samples,)
         Rows that were left out as outliers; only where ``row_scaling_``.
 

@@ -274,7 +274,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
     def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))
         self.component_scales_ = state.size * state.scale
-        self.row_scaling_ = bool(state.levelled)
+        self.row_scaling_, self.row_level_ = bool(state.levelled), state.level * state.scale
         self.thresholds_ = state.thresholds * (1.0 if state.levelled else state.scale)
         self.intercept_ = intercept_of(state)
         self.noise_std_ = state.noise * state.scale

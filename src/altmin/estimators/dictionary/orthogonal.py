@@ -57,7 +57,9 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
     density_ : ndarray of shape (n_features,)
         Share of nonzero codes of each atom, theta of the paper.
     row_scaling_ : bool
-        Whether rows were scaled to one size, because a few held most of the energy of the data.
+        Whether large rows were shrunk to one size, because a few held most of the energy of the data.
+    row_level_ : float
+        The median norm of the rows, to which larger ones were shrunk; 0 where ``row_scaling_`` is False.
 
     Notes
     -----

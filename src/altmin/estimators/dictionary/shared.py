@@ -65,7 +65,7 @@ class DictionaryEstimator(ComponentsEstimator):
             X = self._centred(block.X)
             Z = times(X, decoder.astype(X.dtype, copy=False))
             if n_nonzero is None:
-                sizes = np.sqrt(row_norms2(X))[:, None] if self._is_levelled() else 1.0
+                sizes = self._sizes(X)[:, None] if self._is_levelled() else 1.0
                 return hard_threshold(Z, (sizes * self.thresholds_).astype(Z.dtype))
             return largest_only(Z, n_nonzero)
 
@@ -84,17 +84,22 @@ class DictionaryEstimator(ComponentsEstimator):
         return (X.toarray() if sp.issparse(X) else X) - centre.astype(X.dtype)
 
     def _is_levelled(self) -> bool:
-        """Whether the fit scaled all rows to one size: thresholds are then shares of a row's norm."""
+        """Whether the fit shrank large rows to one size: thresholds are then shares of :meth:`_sizes`."""
         return bool(getattr(self, "row_scaling_", False))
 
+    def _sizes(self, X: Any) -> NDArray[Any]:
+        """Norms of the rows, at least that to which large ones were shrunk."""
+        level = getattr(self, "row_level_", 0.0)  # models of files from before had none
+        return np.maximum(np.sqrt(row_norms2(X)), level)
+
     def _as_fitted(self, X: Any) -> Any:
-        """The samples as the fit saw them: without the intercept, and of unit norm if it made them so."""
+        """The samples as the fit saw them: without the intercept, and shrunk if it did so."""
         X = self._centred(X)
         if not self._is_levelled():
             return X
         X = X.toarray() if sp.issparse(X) else X
-        norms = np.sqrt(row_norms2(X))[:, None]
-        return (X / np.where(norms > 0, norms, 1.0)).astype(X.dtype)
+        sizes = self._sizes(X)[:, None]
+        return (X / np.where(sizes > 0, sizes, 1.0)).astype(X.dtype)
 
     def inverse_transform(self, X: Any) -> Any:
         """Data from codes.
@@ -125,7 +130,7 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _looked(self, X: NDArray[Any], n_samples: int) -> AtomsEvidence:
         """Evidence of these rows; what the fit alone knows (its starts, its pace) stays."""
-        sizes = np.sqrt(row_norms2(self._centred(X))) if self._is_levelled() else None
+        sizes = self._sizes(self._centred(X)) if self._is_levelled() else None
         X = self._as_fitted(X)
         scale = power_of_two(float(np.abs(X).max(initial=0.0)) or 1.0)  # squares of X may be no numbers
         X, thresholds, dtype = X / scale, self.thresholds_ / scale, self.components_.dtype
@@ -179,7 +184,7 @@ class DictionaryEstimator(ComponentsEstimator):
         self.density_ = state.counts[order] / state.n_rows
         self.noise_std_ = state.noise * state.scale
         self.intercept_ = intercept_of(state)
-        self.row_scaling_ = bool(state.levelled)
+        self.row_scaling_, self.row_level_ = bool(state.levelled), state.level * state.scale
         if state.levelled:
             self.thresholds_ = self.thresholds_ / state.scale
             self.outlier_mask_ = np.isin(np.arange(state.n_rows), state.outliers)
@@ -193,8 +198,8 @@ class DictionaryEstimator(ComponentsEstimator):
         some = ", ".join(map(str, outliers[:5])) + (", ..." if len(outliers) > 5 else "")
         left = f"{len(outliers)} outliers were left out (outlier_mask_: rows {some})" if len(outliers) else ""
         warnings.warn(
-            "a few rows hold most of the energy of the data: all rows were scaled to one size (row_scaling_)"
-            + (f", and {left}" if left else ""),
+            "a few rows hold most of the energy of the data: those above the median norm were shrunk to it "
+            "(row_scaling_)" + (f", and {left}" if left else ""),
             UserWarning,
             stacklevel=6,
         )

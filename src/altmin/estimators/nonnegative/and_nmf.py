@@ -23,12 +23,19 @@ from altmin.estimators.nonnegative.missing import check_holes, with_holes
 from altmin.estimators.nonnegative.polish import polished
 from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
-from altmin.guarantees.cone_rest import code_noise, negative_excess, room, start_quality, structure_left
+from altmin.guarantees.cone_rest import (
+    code_noise,
+    constant_left,
+    negative_excess,
+    room,
+    start_quality,
+    structure_left,
+)
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
 from altmin.guarantees.curvature import curved, cut_share, multiplied
 from altmin.guarantees.missing import holes_of
-from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence, rule
+from altmin.guarantees.nonnegative import NOISELESS, NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.counts import NegativeCount, improve_codes
@@ -272,8 +279,8 @@ class AND(ComponentsEstimator):
         codes, rest = codes[fits], rest[fits]
         if full:
             evidence = self._compared(evidence, source, codes, rest)
-        elif residual > 0:
-            some = slice(None, None, -(-len(rest) // _FEW_ROWS))  # as with the fit
+        elif residual > NOISELESS:  # as with the fit
+            some = slice(None, None, -(-len(rest) // _FEW_ROWS))
             evidence = replace(evidence, **self._left_over(codes[some], rest[some]))
         return judge(NONNEGATIVE, evidence, effort="full" if full else "cheap")
 
@@ -331,6 +338,7 @@ class AND(ComponentsEstimator):
             "counts": getattr(self, "noise_", "gaussian") == "poisson",
             "curved": curved(sample, codes),
             "multiplied": multiplied(codes, rest),
+            "constant": constant_left(rest, self.components_),
             "cut": cut_share(sample),
         }
 
@@ -355,8 +363,7 @@ class AND(ComponentsEstimator):
             holes=self.holes_,
             room=room(self.components_),
         )
-        noisy = rule(evidence).name == "noisy"
-        if noisy and isinstance(source, Source) and not source.info.sparse:
+        if residual > NOISELESS and isinstance(source, Source) and not source.info.sparse:
             kept = np.flatnonzero(~self.outlier_mask_)
             few = min(_FEW_ROWS, max(_FEW_ENTRIES // source.info.n_features, 1))
             codes, rest, _ = self._look_at(source.take(kept[:: -(-len(kept) // few)]).X)

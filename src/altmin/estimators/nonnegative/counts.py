@@ -8,7 +8,9 @@ many maxima, the purest samples are tried as a start, too, and components from w
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -19,7 +21,9 @@ from numpy.typing import NDArray
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
 from altmin.algorithms.nonnegative.nmf import EVERY, Nmf, NmfState
 from altmin.algorithms.nonnegative.pure_samples import spa
-from altmin.engine import AnySource, Result, Settings, Source, run
+from altmin.contract import Block, Done, Info
+from altmin.engine import AnySource, Result, Source
+from altmin.engine.threads import one_thread
 
 _LOOK_AT = 200  # samples that say whether the data are counts
 _FEW, _SOME = 5, 0.01  # counts up to the first are few; this share of the entries has to be
@@ -29,6 +33,7 @@ _OVER = 1.3  # variance over that of Poisson counts up to which these are taken 
 _UNMIXED = 4  # fits from components that were unmixed, where the first is better
 _TAKEN, _SLACK = 0.3, 0.2  # of what can be taken out; of the mean of a component's entries, which is noise
 _LOST = 0.5  # mean of z^2 / variance where a code is 0 in truth: half of the estimates are above 0
+_ALIKE = 0.995  # cosine of components that two fits agree on
 _UPDATES = 15  # of large problems
 STAGES = 60  # of AND: its fit to counts is a start
 
@@ -82,9 +87,10 @@ def finish_counts(
     start, dispersion = lift(found.state).A, found.state.view.noise**2
     sparse = source.n_rows * start.shape[1] * len(start) <= _SMALL
     nmf = Nmf(start, "counts", sparse=sparse)
-    if sparse:
-        nmf = _better_start(nmf, source)
     left = max(model.max_iter - found.n_iter, 2)  # codes are pruned, then fitted
+    if sparse:
+        with one_thread():
+            nmf = _better_start(nmf, source, left)
     updates = left if sparse else min(_UPDATES, left)
     settings = {"max_iter": updates, "tol": 0.0 if nmf.sparse else 1e-5}
     folder = model._folder_for(f"counts after {found.n_iter}")  # a longer fit starts it elsewhere
@@ -109,39 +115,67 @@ def finish_counts(
     return result, f"counts, so the Poisson likelihood was fitted{few} (dispersion {dispersion:.2f})"
 
 
-def _better_start(nmf: Nmf, source: Source) -> Nmf:
+def _better_start(nmf: Nmf, source: Source, most: int) -> Nmf:
     """From the fit's start, or from the purest samples: whose components have more evidence.
 
     What the better one leaves over says by how much counts vary more than Poisson counts. If they don't, the
     components are unmixed, too: where most samples have several at once, fits end at mixtures of them. Codes
     that had more for them than those of absent components have were small, not 0: then none are pruned.
     """
-    rows = source.take(np.arange(source.n_rows)).X
-    rows = np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+    table = source.take(np.arange(source.n_rows))
+    rows = np.asarray(table.X.toarray() if sp.issparse(table.X) else table.X, np.float64)
+    fit = partial(_short_fit, nmf, Block(0, 0, rows, weight=table.weight), source.info, most)
     profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
     pure = spa(profiles, len(nmf.start))
-    starts = [nmf.start, *([profiles[pure]] if len(pure) == len(nmf.start) else [])]
-    best = min((_short_fit(nmf, start, source) for start in starts), key=attrgetter("score"))
+    best = fit(nmf.start)
+    if len(pure) == len(nmf.start):
+        best = min(best, fit(profiles[pure], best.A), key=attrgetter("score"))
     free = rows.size - best.used - best.A.size
     dispersion = 2 * best.error / free if free > 0 else 1.0
     if dispersion <= _OVER:
-        dispersion, best = 1.0, _unmixed_fit(nmf, best, source)
+        dispersion = 1.0
+        if most >= EVERY + 2:  # before it is pruned again, a fit says nothing new of its evidence
+            best = _unmixed_fit(fit, best, source.n_rows)
     return replace(nmf, start=best.A, dispersion=dispersion, sparse=best.lost <= _LOST * dispersion)
 
 
-def _unmixed_fit(nmf: Nmf, best: NmfState, source: Source) -> NmfState:
+def _unmixed_fit(fit: Callable[..., NmfState], best: NmfState, n_rows: int) -> NmfState:
     """The best fit from unmixed components, if it gains anything to speak of in a sample."""
-    fits = [_short_fit(nmf, unmixed(best.A), source)]
-    if best.score - fits[0].score <= source.n_rows:
+    fits = [fit(unmixed(best.A), best.A)]
+    if best.score - fits[0].score <= n_rows:
         return best
     while len(fits) < _UNMIXED:  # some are worse than the one before, and lead to a better one
-        fits.append(_short_fit(nmf, unmixed(fits[-1].A), source))
+        fits.append(fit(unmixed(fits[-1].A)))
     return min(fits, key=attrgetter("score"))
 
 
-def _short_fit(nmf: Nmf, start: NDArray[Any], source: Source) -> NmfState:
-    """Pruned, fitted, pruned, fitted, pruned."""
-    return run(replace(nmf, start=start), source, Settings(max_iter=2 * EVERY + 3, tol=0.0, seed=0)).state
+def _short_fit(
+    nmf: Nmf, rows: Block, info: Info, most: int, start: NDArray[Any], known: NDArray[Any] | None = None
+) -> NmfState:
+    """Pruned, fitted, pruned, fitted, pruned; less of it where the fit comes to components that are known.
+
+    The rows are in memory and nobody watches, so the rounds follow each other without the engine, whose care
+    for blocks, files and checkpoints costs as much as such a round.
+    """
+    how = replace(nmf, start=start)
+    state: NmfState = how.init(info, 0)
+    columns: dict[str, Any] = {}
+    for count in range(min(2 * EVERY + 3, most)):
+        if count == EVERY + 2 and known is not None and _alike(state.A, known):
+            break
+        step = how.next_round(state)
+        if isinstance(step, Done):
+            break
+        stats, columns = step.map(how, state, replace(rows, columns=columns))
+        state = step.then(state, stats)
+    return state
+
+
+def _alike(A: NDArray[Any], B: NDArray[Any]) -> bool:
+    """Whether each row of A is nearly one of B, and each another."""
+    unit = [M / np.linalg.norm(M, axis=1, keepdims=True) for M in (A, B)]
+    cosines = unit[0] @ unit[1].T
+    return bool(cosines.max(axis=1).min() >= _ALIKE) and len(set(cosines.argmax(axis=1))) == len(A)
 
 
 def unmixed(A: NDArray[Any]) -> NDArray[Any]:
