@@ -103,7 +103,10 @@ def other_methods(X, seed):
 
 @promise
 def against_components():
-    """20 <= d <= 400: at most 1.2 times the CPU of FastICA and picard to their own final error."""
+    """20 <= d <= 400: at most 1.2 times the CPU of FastICA and picard to their own final error.
+
+    Fits of a few milliseconds are measured by the least of five runs, ours and theirs in turn.
+    """
     warm = make_sparse_dictionary(1000, 10, density=0.1, random_state=0).X
     CompleteDictionaryLearning(random_state=0).fit(warm)
     other_methods(warm, 0)
@@ -112,14 +115,20 @@ def against_components():
             ratios, whole = {}, []
             for seed in range(5 if d <= 100 else 1):
                 problem = make_sparse_dictionary(50 * d, d, density=0.1, random_state=777 + seed)
-                peers = other_methods(problem.X, seed)
-                with traced() as steps, cpu_time() as ours:
-                    begin = time.process_time()
-                    CompleteDictionaryLearning(random_state=seed, n_jobs=1).fit(problem.X)
-                whole.append(ours.cpu)
-                for name, cpu, atoms in peers:
-                    error = min(atom_error(atoms, problem.components), 0.5)
-                    reached = first_within(steps, problem.components, error) - begin
+                taken, least = {}, np.inf
+                for _ in range(5 if d <= 50 else 1):
+                    peers = other_methods(problem.X, seed)
+                    with traced() as steps, cpu_time() as ours:
+                        begin = time.process_time()
+                        CompleteDictionaryLearning(random_state=seed, n_jobs=1).fit(problem.X)
+                    least = min(least, ours.cpu)
+                    for name, cpu, atoms in peers:
+                        error = min(atom_error(atoms, problem.components), 0.5)
+                        reached = first_within(steps, problem.components, error) - begin
+                        before = taken.get(name, (np.inf, np.inf))
+                        taken[name] = (min(before[0], reached), min(before[1], cpu))
+                whole.append(least)
+                for name, (reached, cpu) in taken.items():
                     ratios.setdefault(name, []).append(reached / cpu)
             for name, values in ratios.items():
                 yield Figure(f"d={d}: worst of {len(values)} CPU ratios to {name}", max(values), at_most=1.2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -75,23 +76,28 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def behind(lines: list[str]) -> list[str]:
-    """The sentences that say so, each with its problem and data set."""
-    found, title, data = [], "", ""
+def behind(lines: list[str], tried: dict[str, str]) -> list[str]:
+    """The sentences that say so, with problem and data set; after those of a problem, what was tried."""
+    found: dict[str, list[str]] = {}
+    title = data = ""
     for line in lines:
         if line.startswith("## "):
             title = line[3:].split(":")[0]
         elif line.startswith("**") and line.endswith(")"):
             data = line[2:].split("**")[0]
         elif line.startswith("- not ahead: "):
-            found.append(f"- {title}, {data}: {line.removeprefix('- not ahead: ')}")
-    return found or ["No results yet: run `make bench`."]
+            found.setdefault(title, []).append(f"- {title}, {data}: {line.removeprefix('- not ahead: ')}")
+    for title, sentences in found.items():
+        if title in tried:
+            sentences.append(f"  - *tried*: {tried[title]}")
+    return list(chain.from_iterable(found.values())) or ["Nowhere, on these data sets."]
 
 
 def main() -> None:
     """Write the page."""
     figures = json.loads((LAB / "acceptance" / "figures.json").read_text())
     reasons = json.loads((LAB / "benchmarks" / "reasons.json").read_text())
+    tried = json.loads((LAB / "benchmarks" / "tried.json").read_text())
     side_by_side: list[str] = []
     headlines: list[dict[str, str]] = []
     machine: dict[str, Any] = {}
@@ -107,7 +113,7 @@ def main() -> None:
         *headline_lines(headlines),
         "",
         BEHIND,
-        *behind(side_by_side),
+        *behind(side_by_side, tried),
         "",
         LINES,
         *speed_lines(figures, reasons),

@@ -218,7 +218,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, named: bool) -> Frame:
     else:
         X = Mixed({name: _target_values(column[name]) for name in features})  # type: ignore[misc]
     notes = [
-        f'column "{name}" {what}, so it is not used as a feature; it is copied to the output'
+        f'column "{name}" {what}, so it is not used as a feature'
         + (" (to use it, list it in --columns)" if what == "numbers the rows" else "")
         for name, what in noted.items()
     ]

@@ -108,8 +108,8 @@ def components_part(model: Any, image_shape: tuple[int, int] | None, words: Sequ
         words = getattr(model, "feature_names_in_", None)
     if image_shape is None and words is not None:
         rows = [
-            {"component": i, "top features": ", ".join(str(words[j]) for j in np.argsort(-row)[:_TOP_WORDS])}
-            for i, row in enumerate(shown)
+            {"component": i, "top features": ", ".join(str(words[j]) for j in top)}
+            for i, top in enumerate(np.argsort(-shown, axis=1, kind="stable")[:, :_TOP_WORDS])
         ]
         return join(table(rows), note)
     if image_shape is None:

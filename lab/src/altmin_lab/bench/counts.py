@@ -76,7 +76,7 @@ def error_of(data: Data) -> Callable[[Any], float]:
     return error
 
 
-@PROBLEM.solver("AND", "defaults", ours=True)
+@PROBLEM.solver("AND", "defaults, of more and more iterations; the time of the report is in it", ours=True)
 def own(data: Data, budget: float) -> Iterator[Point]:
     """Whole fits of more and more iterations."""
 
@@ -87,7 +87,7 @@ def own(data: Data, budget: float) -> Iterator[Point]:
                 AND(len(data.profiles), max_iter=count, random_state=0, n_jobs=1).fit(data.counts).components_
             )
 
-    return restarted(fit, (20, 300), error_of(data), budget)
+    return restarted(fit, (4, 8, 16, 32, 64, 300), error_of(data), budget)
 
 
 def _kullback_leibler(data: Data, count: int, init: str, seed: int = 0) -> Any:
@@ -107,12 +107,14 @@ def _kullback_leibler(data: Data, count: int, init: str, seed: int = 0) -> Any:
 
 
 @PROBLEM.solver(
-    "scikit-learn NMF, Kullback-Leibler", "nndsvda, multiplicative updates to a tolerance of 1e-6"
+    "scikit-learn NMF, Kullback-Leibler",
+    "nndsvda, multiplicative updates to a tolerance of 1e-6",
+    compiled=True,
 )
 def one_start(data: Data, budget: float) -> Iterator[Point]:
     """From its deterministic start."""
     fit = lambda count: _kullback_leibler(data, count, "nndsvda").components_  # noqa: E731
-    return restarted(fit, (50, 200, 1000, 5000), error_of(data), budget)
+    return restarted(fit, (20, 40, 80, 160, 320, 640, 5000), error_of(data), budget)
 
 
 @PROBLEM.solver("the same, best of ten", "random starts, the least divergence wins, 2000 iterations each")
@@ -127,5 +129,5 @@ def salamander(data: Data, budget: float) -> Iterator[Point]:
     """In an environment of its own; CPU seconds as it counts them."""
     if tools.python_of("salamander") is None:
         raise PeerMissing("ALTMIN_SALAMANDER names no Python that has it")
-    found, seconds = tools.salamander(data.counts, len(data.profiles))
+    [(found, seconds)] = tools.salamander([data.counts], [len(data.profiles)])
     yield seconds, error_of(data)(found)
