@@ -36,7 +36,12 @@ def found_in_words(
 
 
 def nothing_in_words(
-    k: int, ranked: tuple[Candidate, ...], look: Look, stopped: bool, notes: tuple[str, ...]
+    k: int,
+    ranked: tuple[Candidate, ...],
+    closest: Candidate | None,
+    look: Look,
+    stopped: bool,
+    notes: tuple[str, ...],
 ) -> Discovery:
     """No family was found: low rank, or noise."""
     if k:
@@ -61,6 +66,11 @@ def nothing_in_words(
         sure = "No family that was tried fits the rows well enough; the list says what speaks against each."
     else:
         sure = "Every family was ruled out by a first look at the rows."
+    if closest is not None:
+        sure = (
+            f"Mixtures of {closest.n_components} features come close: they explain {1 - closest.error:.1%} "
+            f"of the held-out cells, but whether rows are made of these is not confirmed. {sure}"
+        )
     left = next(c.error for c in ranked if (c.family, c.n_components) == (kind, k))
     if k and left > _MOST:
         sure += (
@@ -68,7 +78,9 @@ def nothing_in_words(
             "have, or that are weaker than this noise, would not be seen."
         )
     code = f"from sklearn.decomposition import PCA\n\nmodel = PCA({k}).fit(X)\n" if k else ""
-    return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes)
+    if closest is not None:
+        code += f"\n# what comes close, and isn't confirmed:\n{code_of(closest.model)}"
+    return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes, closest=closest)
 
 
 def aside_in_code(found: Discovery, constant: list[int], frame: bool) -> Discovery:
