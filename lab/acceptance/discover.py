@@ -23,7 +23,7 @@ PER_KIND = int(os.environ.get("ALTMIN_TABLES", "14"))
 SEED = int(os.environ.get("ALTMIN_TABLES_SEED", "1"))
 SECONDS = float(os.environ.get("ALTMIN_TABLES_SECONDS", "inf"))  # tables that begin later are not asked
 KEPT = os.environ.get("ALTMIN_TABLES_KEPT")  # a file of what was said already, so that a round can go on
-DOUBT = "can't be told apart", "neither confirmed nor ruled out"
+DOUBT = "can't be told apart", "neither confirmed nor ruled out", "a suggestion and no claim"
 _FALSE = 0.1  # sine to the true factor, or relative error of a law's matrix
 
 
