@@ -12,6 +12,7 @@ from altmin.discovery import search
 from altmin.discovery.families import MIXTURES
 from altmin.discovery.page import write_page
 from altmin.discovery.result import Candidate
+from altmin.guarantees.report import GuaranteeReport, check
 
 
 def find(table):
@@ -90,3 +91,13 @@ def test_what_comes_close_has_few_features_and_nothing_else_against_it():
     assert closest(bent) is None
     assert closest(mixtures, bent, coarse=bent) is bent  # features that vary bend rows, too
     assert closest(mixtures, groups, coarse=groups) is mixtures
+
+
+def test_a_little_curvature_as_of_rounded_values_is_forgiven():
+    def said(t, **changes):
+        row = check("samples are sums", "|t|", "", t, at_most=4.0, meaning="", id="straight", **changes)
+        return search._bent(SimpleNamespace(guarantee_=GuaranteeReport("contradicted", (row,))))
+
+    assert said(6.0, decisive=True) == ""
+    assert said(8.0, decisive=True) == search._BENT
+    assert said(8.0) == ""  # of counts it decides nothing

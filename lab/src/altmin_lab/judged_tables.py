@@ -472,6 +472,7 @@ LOOKED_AT = frozenset(
         "quadratic law, directions of either sign",
         "sparse, rows of any size",
         "more atoms than columns, rows of any size",
+        "mixtures in whole per cent",
         "a spreadsheet of amounts, ages and answers",
         "days of a wave",
         "counts with Gaussian log-rates",

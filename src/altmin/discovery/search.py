@@ -48,6 +48,9 @@ _ROWS_TIMES_ATOMS = 80_000  # of a search for sparse combinations: 4,000 rows fo
 _WORSE, _MUCH = 1.5, 0.05
 _AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
 _AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
+# |t| of a curve in what is left: 9.5 and more for bumps that move; a report contradicts from 4 on, which rounded
+# values and limits of detection reach, too
+_STRAIGHT = 7.0
 _BENT = "What is left over follows squares of the fitted values: rows aren't sums of these factors."
 # nearly what low rank leaves of held-out cells, and little: non-negative weights cost nothing there, which
 # smooth surfaces, series and groups of unequal width don't allow for; so a few features may leave more
@@ -318,10 +321,8 @@ def _leaves_hope(report: GuaranteeReport) -> bool:
 
 def _bent(model: Any) -> str:
     """What speaks against sums of factors, by the model's own report, if anything does."""
-    lost = (
-        row.id for row in model.guarantee_.decisive if row.status == "violated"
-    )  # of counts it isn't asked
-    return _BENT if "straight" in lost else ""
+    rows = (row for row in model.guarantee_.decisive if row.id == "straight")  # of counts it isn't asked
+    return _BENT if any((row.measured or 0.0) > _STRAIGHT for row in rows) else ""
 
 
 def _judged(model: Any, X: Any) -> Any:
