@@ -265,4 +265,5 @@ def test_five_exact_codes_on_a_line_are_no_chance():
     assert crowded_lines(Z, windows, 2000).max() <= 1.0
     rows = np.flatnonzero(Z[:, 0])[:5]
     Z[rows, 1] = 0.7 * Z[rows, 0]
-    assert crowded_lines(Z, windows, 2000)[0, 1] > 1.0
+    found = crowded_lines(Z, windows, 2000)
+    assert found[:2].min() > 1.0 and found[2:].max() <= 1.0
