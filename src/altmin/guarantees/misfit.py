@@ -19,6 +19,7 @@ Array = NDArray[Any]
 _FLIPS = 20
 _FEW_FLIPS = 8
 _WAVES = 64  # random directions along which a wave is looked for
+_HALVES = 256  # half-spaces of the features
 _COST = 4e7  # multiplications that one family of functions may cost
 _INNER, _OUTER = 0.5, 2.5  # robust standard deviations: the middle of a residual, and its tails
 _STARTS = 4  # of the search for a direction
@@ -40,6 +41,9 @@ class Misfit:
         A quadratic that is left over.
     product : float
         A product of three features that is left over.
+    steps : float
+        Correlations with random half-spaces together, in the same way: jumps, kinks and bends along any
+        direction, where no single function shows them.
     ridge : float
         A cube of some direction that is left over: a jump, a saturation, a wave along it show there.
     unseen : float
@@ -47,6 +51,8 @@ class Misfit:
     middle : float
         |t| of how the middle and the far tails of the residual follow the fitted value, which least squares
         makes their sum not do: where some targets are lost or another row's, the others pull one way.
+    neighbour : float
+        |t| of the residual on the fitted value of the row before or after it.
     """
 
     shape: float
@@ -56,6 +62,8 @@ class Misfit:
     ridge: float
     unseen: float
     middle: float = 0.0
+    neighbour: float = 0.0
+    steps: float = 0.0
 
 
 def misfit(
@@ -95,7 +103,7 @@ def misfit(
         NaN where nothing is left over.
     """
     if not r.any():
-        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0, np.nan)
+        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0, np.nan, np.nan, np.nan)
     rng = np.random.default_rng([seed, 5])
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
@@ -106,6 +114,7 @@ def misfit(
     shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
     designs = tuple(part[rows] for part in designs)
     white = tuple(_whitened(part) for part in designs)
+    steps = _correlated(r[rows], J[rows], inverse, half_spaces(np.hstack(white), rng), rng)[1]
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = _flipped(r[rows], J[rows], inverse, rng)
@@ -118,6 +127,8 @@ def misfit(
         _over_chance(list(thirds[:, 1])),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
         _middle(r, fitted),
+        _neighbour(r, fitted),
+        steps,
     )
 
 
@@ -136,6 +147,15 @@ def _middle(r: Array, fitted: Array) -> float:
     return found
 
 
+def _neighbour(r: Array, fitted: Array) -> float:
+    """Largest |t| of the residual on the fitted value of the row before or after it."""
+    w = fitted - fitted.mean()
+    found = 0.0
+    for product in (r[1:] * w[:-1], r[:-1] * w[1:]):
+        found = max(found, abs(float(product.sum())) / max(float(np.linalg.norm(product)), 1e-300))
+    return found
+
+
 def shapes(u: Array) -> Array:
     """Cubic, fourth-power, absolute and saturating functions of (standardised) directions."""
     u = np.clip(u, -5, 5)
@@ -150,6 +170,15 @@ def waves(u: Array, rng: np.random.Generator) -> Array:
     mix *= np.exp(rng.uniform(np.log(0.5), np.log(4.0), _WAVES)) / np.linalg.norm(mix, axis=0)
     phase = u @ mix
     return np.hstack([np.sin(phase), np.cos(phase)])
+
+
+def half_spaces(u: Array, rng: np.random.Generator) -> Array:
+    """Which rows lie on one side of random planes, each through a row; half of them along few columns."""
+    d = u.shape[1]
+    mix = rng.standard_normal((d, _HALVES))
+    mix[:, ::2] *= rng.random((d, _HALVES // 2)) < min(2.5 / d, 1.0)
+    along = u @ mix
+    return np.asarray(along > along[rng.integers(len(u), size=_HALVES), np.arange(_HALVES)], dtype=np.float64)
 
 
 def bends(fitted: Array) -> Array:
