@@ -244,7 +244,7 @@ _NOISY_CONE_RULES = [
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
     Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
     Limit("none_multiply", "<=", 1.5, "plausible", "multiplied"),
-    Limit("no_constant", "<=", 4.0, "contradicted", "constant"),
+    Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     Limit("uncut", "<=", 0.0, "contradicted", "cut"),
     _ROOM,
 ]
@@ -329,7 +329,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *(limit for limit in _EXACT_CONE_SHAPE if limit.id != "negative"), _ROOM,
         # beyond it the little that is left over is noise: other tests are asked
         Limit("negative", "<=", 0.01, "unknown", "shape.negative", 1 / (2 * D), outside="cannot be checked"),
-        Limit("no_constant", "<=", 4.0, "contradicted", "constant"),
+        Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     ]),
     "cone with pure samples": (NONNEGATIVE, cone(pure=True, room=None), "recovered", [
         *_EXACT_CONE_SHAPE, Limit("unique", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),

@@ -391,7 +391,7 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               meaning="What is left over where two components occur together, over what chance leaves there. "
               "Where features multiply, samples aren't sums of them."),
         whole("samples have no constant of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,
-              at_most=4.0, id="no_constant", otherwise="contradicted",
+              at_most=3.0, id="no_constant", otherwise="contradicted",
               meaning="What is left over leans as one along all features, in some samples more than in "
               "others: a background that changes moves the components."),
         whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",
