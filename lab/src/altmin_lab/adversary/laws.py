@@ -126,6 +126,50 @@ def strange_middle(law: Law) -> None:
     law.target = lambda X, y: np.where(near, y.mean(), y)
 
 
+def small_lost(law: Law) -> None:
+    """Targets below a size are recorded as 0."""
+    law.holds = law.sound = False
+    q = law.rng.uniform(0.3, 0.7)
+    law.target = lambda X, y: np.where(np.abs(y) < np.quantile(np.abs(y), q), 0.0, y)
+
+
+def size_times_feature(law: Law) -> None:
+    """The size of a feature multiplies another one."""
+    law.holds = False
+    level = between(law.rng, 0.1, 1.0)
+    law.target = lambda X, y: y + level * np.abs(X[:, 0]) * X[:, 1]
+
+
+def four_multiply(law: Law) -> None:
+    """Four features multiply, and are as large as the rest."""
+    law.holds = law.sound = False
+    level = law.rng.uniform(0.5, 2.0)
+    law.target = lambda X, y: y + level * y.std() * X[:, 0] * X[:, 1] * X[:, 2] * X[:, 3]
+
+
+def two_slopes(law: Law) -> None:
+    """Targets above the median count more."""
+    law.holds = law.sound = False
+    times = law.rng.uniform(1.5, 4.0)
+    law.target = lambda X, y: np.median(y) + np.where(y > np.median(y), times, 1.0) * (y - np.median(y))
+
+
+def sawtooth(law: Law) -> None:
+    """A direction counts by what is beyond its last whole step."""
+    law.holds = law.sound = False
+    v = law.rng.standard_normal(law.X.shape[1])
+    u = law.X @ (v / np.linalg.norm(v)) * law.rng.uniform(0.7, 2.0)
+    level = between(law.rng, 0.5, 2.0)
+    law.target = lambda X, y: y + level * y.std() * (u - np.floor(u))
+
+
+def nearest_two(law: Law) -> None:
+    """The smaller of two features, in size, counts alone."""
+    law.holds = False
+    level = between(law.rng, 0.2, 1.0)
+    law.target = lambda X, y: y + level * np.minimum(np.abs(X[:, 0]), np.abs(X[:, 1]))
+
+
 def bounded_noise(law: Law) -> None:
     """Noise is evenly spread between two bounds."""
     level = between(law.rng, 0.01, 0.2)
@@ -149,8 +193,10 @@ def noise_of_two(law: Law) -> None:
     )
 
 
-LAWS = tuple(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-    gated, damped, wrapped, both_ends_cut, ranked, graded, bent_features, fourth_power, two_squares_multiply,
-    far_rows_differ, selected, flipped_targets, shared_targets, strange_middle, bounded_noise,
+LAWS = (Part("two squares multiply", two_squares_multiply), *(
+    Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
+    gated, damped, wrapped, both_ends_cut, ranked, graded, bent_features, fourth_power,
+    far_rows_differ, selected, flipped_targets, shared_targets, strange_middle, small_lost,
+    size_times_feature, four_multiply, two_slopes, sawtooth, nearest_two, bounded_noise,
     two_instruments, noise_of_two,
-))  # fmt: skip
+)))  # fmt: skip
