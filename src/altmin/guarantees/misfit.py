@@ -234,14 +234,19 @@ class _Correlated(NamedTuple):
 
 def _correlated(r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator) -> _Correlated:
     """The |t| of some functions against those of flips."""
-    terms = terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)
-    new = terms - J @ (inverse @ (J.T @ terms))
-    new = new[:, np.mean(new**2, axis=0) > 1e-8]  # the others are functions that the model has already
-    if not new.shape[1]:
+    terms = (terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)).astype(np.float32)
+    part = inverse @ (J.T @ terms)
+    new = terms - J.astype(np.float32) @ part.astype(np.float32)  # of chance few digits are enough
+    squares = new * new
+    own = np.mean(squares, axis=0) > 1e-8  # the others are functions that the model has already
+    if not own.any():
         return _Correlated(np.nan, np.nan, np.nan)
-    size = np.sqrt((r**2) @ new**2)  # of the sum of r times the function, whatever the noise of each row
-    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_SUMS, len(r)))])
-    t = (drawn @ new) / np.maximum(size, 1e-300)
+    unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
+    size = np.sqrt(
+        (unit * unit) @ squares[:, own]
+    )  # of the sum of r times the function, as noise is in each row
+    drawn = np.vstack([unit, unit * rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS, len(r)))])
+    t = ((drawn @ new)[:, own] / np.maximum(size, 1e-30)).astype(np.float64)
     total = np.sum(np.minimum(t**2, 50.0), axis=1)
     mean, spread = float(total[1:].mean()), max(float(total[1:].std()), 1e-300)
     skew = spread**2 / (9 * mean**2)  # a sum of few squares has a long tail, but hardly its cube root
