@@ -74,6 +74,7 @@ NOISY_CONE = {
 INFORMED = NOISY_CONE | {
     "halves": None, "restarts": None, "informed": np.zeros(D), "pure": True, "room": None,
 }  # fmt: skip
+REFITS_OF_CONE = {"halves": np.zeros(D), "restarts": np.zeros(D)}
 NEARLY_EXACT = {"structured": 1.0, "curved": 1.0, "multiplied": 1.0, "constant": 1.0, "cut": 0.0}
 HOLES = {"share": 1.0, "fewest": 100.0, "poor": 0.0, "ratio": 5.0, "residual": 0.0, "rank": D}
 
@@ -280,11 +281,6 @@ _REST_IS_NOISE = [
 _NO_HIDDEN_CAUSE = [
     Limit("exact_features", "<=", 0.05, "plausible", "rows.attenuation"),
     Limit("no_hidden_cause", ">=", 0.15, "plausible", "rows.robustness"),
-]
-_NOISY_FEATURES = [
-    Limit("no_noise_in_features", "<=", 5.0, "contradicted", "rows.gradient_t"),
-    Limit("even_noise", "<=", 1.5, "plausible", "rows.white"),
-    _NO_HIDDEN_CAUSE[1],
 ]
 _COLUMNS = Limit("columns", ">=", float(D), "unknown", _dead_columns)
 _ENOUGH = Limit("enough", ">=", 3.0, "unknown", "n_rows", P)
