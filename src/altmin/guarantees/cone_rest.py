@@ -13,6 +13,7 @@ from altmin.kernels.simplex import most_negative
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
+_FACETS = 0.8  # share of a code's noise by which its facet moves the components
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -146,6 +147,39 @@ def code_noise(rest: NDArray[Any], components: NDArray[Any]) -> NDArray[Any] | N
         return None
     noise = np.mean(rest**2, axis=0) * W / (W - D)  # of each feature: that of counts differs
     return np.asarray(np.sqrt(np.square(np.linalg.pinv(components)).T @ noise))
+
+
+def noise_error(
+    codes: NDArray[Any], rest: NDArray[Any], components: NDArray[Any], n_rows: int
+) -> NDArray[Any]:
+    """Error of each component that noise leaves where its purest samples fix it.
+
+    What least squares on the codes leaves open, with the noise of each sample, and what the noise of the
+    codes themselves moves: facets run through the middle of it.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of some samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        Of norm 1.
+    n_rows : int
+        Samples that were fitted.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Infinite where nothing lies outside the span.
+    """
+    W, D = rest.shape[1], len(components)
+    blur = code_noise(rest, components)
+    if blur is None:
+        return np.full(D, np.inf)
+    Z = np.maximum(codes, 0.0)
+    own = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ Z.T
+    noise = np.sum(rest**2, axis=1) * W / (W - D)
+    left = np.sqrt(np.square(own) @ noise * len(Z) / n_rows)
+    return np.asarray(left + _FACETS * blur / np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300))
 
 
 def negative_excess(codes: NDArray[Any], noise: NDArray[Any], error: float) -> float:
