@@ -213,9 +213,9 @@ def test_errors_of_atoms_and_what_they_stay_below():
         0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
-    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.005))
+    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.0046))
     assert [factor.bound for factor in noisy.factors] == pytest.approx(
-        [0.002 + 1.25 * 0.0057741] * limits.K, rel=1e-4
+        [0.002 + 1.15 * 0.0057741] * limits.K, rel=1e-4
     )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
 

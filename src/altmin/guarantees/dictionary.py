@@ -27,8 +27,10 @@ _ATOM = (
     "apart",
     "alone",
     "unrelated",
+    "three",
     "mixed",
     "lines",
+    "several",
     "one_direction",
     "still",
     "least_squares",
@@ -50,13 +52,14 @@ _WHOLE = (
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
+_SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
 _FEW_DENSE, _RARE = (
     2.5,
     (0.0005, 0.003),
 )  # samples without any zero that may be outliers
 _CODES, _FOLLOWED = (
+    1.15,
     1.25,
-    1.35,
 )  # times larger than least squares says: codes have errors, a stream is followed
 
 
@@ -157,9 +160,13 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     clean, n, k = a.noise == 0, max(a.n_samples, 1), len(a.theta)
     by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
     off, se = _off(e)
+    apart = 0.35 if clean else 0.15 + 4 / np.sqrt(n)
+    related = np.maximum(
+        a.size_related / (by_chance + (2 if clean else 4)), a.sign_related / (by_chance + (1 if clean else 4))
+    ) * np.ones(k)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
-             at_most=0.35 if clean else 0.15 + 4 / np.sqrt(n),
+             at_most=apart,
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
@@ -169,10 +176,13 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              meaning="How well the samples without another atom show this one (1: as well as all). An atom "
              "that comes only with another one may be any mixture of the two."),
         each("codes of two atoms don't depend on each other", "|t| / chance",
-             np.maximum(a.size_related / (by_chance + (2 if clean else 4)),
-                        a.sign_related / (by_chance + (1 if clean else 4))) * np.ones(k),
-             at_most=1.0, id="unrelated", otherwise="plausible", against="its codes follow another atom's",
+             related, at_most=1.0, id="unrelated", otherwise="plausible",
+             against="its codes follow another atom's",
              meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
+        each("no three atoms keep together", "threes", np.broadcast_to(a.three, k), at_most=1.0,
+             id="three", otherwise="plausible", against="it keeps together with two others",
+             meaning="Whether an atom is there with two others far more, or far less, often than with either "
+             "of them: mixtures of the three may be what made the samples."),
         each("no atom is one feature, cut at zero", "cut features", np.broadcast_to(a.bare, k), at_most=0.0,
              id="mixed", otherwise="plausible", against="a single feature that is never negative",
              meaning="1 for an atom that is a single feature whose values have one sign. Features of which "
@@ -181,6 +191,12 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              otherwise="plausible", against="a mixture with another atom is sparser",
              meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
              "mixture of the two is sparser than the atoms themselves."),
+        each("an atom isn't doubtful in several ways", "sum of squares",
+             (np.maximum(a.together, 0.0) / apart) ** 2 + a.line**2 + related**2, at_most=_SEVERAL,
+             id="several", otherwise="plausible", against="doubtful in several ways",
+             meaning="Squares of the three numbers above that tell of a mixture (used together, codes that "
+             "follow each other, a crowded line), each over its bound: a mixture that no one of them shows "
+             "leaves something in all."),
         each("samples with an atom share one direction", "second", a.second, at_most=1.0, id="one_direction",
              otherwise="plausible", against="its samples point in two directions",
              meaning="What the samples with an atom leave over has a direction of its own: two atoms close "
@@ -323,6 +339,8 @@ DICTIONARY = Family(
         "zeros say nothing",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "fine": "values are rounded too coarsely: keep more digits",
+        "three": "some atoms keep together: samples with two of them and without the third one would tell",
+        "several": "some atoms may be mixtures of two: more samples",
         "lines": "two atoms are mixed up: more samples, or another random_state",
         "one_direction": "some components merge two atoms: try a larger n_components",
         "still": "the data changed on the way: fit early and late samples separately, or use "

@@ -17,9 +17,15 @@ def seen(d: Draft) -> float:
     return max(0.01, 0.25 * d.noise) if d.noise > 0 else 0.003
 
 
-def _made(d: Draft, change: Callable[[Array], Array]) -> None:
-    """Samples are no sums of the atoms any more."""
+def close(d: Draft) -> float:
+    """Angle below which it prints that it can't tell atoms apart; without noise any is seen."""
+    return max(0.08, 2 * d.noise) if d.noise > 0 else 0.0
+
+
+def _made(d: Draft, change: Callable[[Array], Array], rows: Array | bool = True) -> None:
+    """Samples, or these of them, are no sums of the atoms any more."""
     d.holds = d.sound = False
+    d.by_nature = float(np.mean(rows)) < seen(d)
     d.after.append(change)
 
 
@@ -27,7 +33,7 @@ def _missing(d: Draft, codes: Array) -> None:
     """One more atom, with these codes, wasn't asked for."""
     extra = _unit(d)
     d.asked = len(d.factors)
-    _made(d, lambda X: X + np.outer(codes, extra))
+    _made(d, lambda X: X + np.outer(codes, extra), codes != 0)
 
 
 def _unit(d: Draft) -> Array:
@@ -79,14 +85,14 @@ def jittered(d: Draft) -> None:
     """An atom comes one feature later in some samples."""
     later = np.roll(d.factors[0], 1) - d.factors[0]
     part = np.where(_some(d, 0.2, 0.6), d.codes[:, 0], 0.0)
-    _made(d, lambda X: X + np.outer(part, later))
+    _made(d, lambda X: X + np.outer(part, later), part != 0)
 
 
 def turned_by_size(d: Draft) -> None:
     """An atom looks another way the larger its code is."""
     d.codes[:, 0] *= d.rng.uniform(0.5, 1.5, len(d.codes))
     size = np.maximum(np.abs(d.codes[:, 0]) - 0.5, 0.0)
-    other = d.rng.uniform(0.4, 1.2) * _unit(d)
+    other = max(d.rng.uniform(0.5, 1.5), 4 * d.noise) * _unit(d)
     _made(d, lambda X: X + np.outer(size * np.sign(d.codes[:, 0]), other))
 
 
@@ -94,7 +100,7 @@ def any_two(d: Draft) -> None:
     """Wherever two of four atoms occur together they leave one and the same trace."""
     both = (d.codes[:, :4] != 0).sum(axis=1) >= 2
     trace = d.rng.uniform(0.5, 2.0) * _unit(d)
-    _made(d, lambda X: X + np.outer(both, trace))
+    _made(d, lambda X: X + np.outer(both, trace), both)
 
 
 def companion(d: Draft) -> None:
@@ -107,7 +113,8 @@ def missing_plane(d: Draft) -> None:
     """Some samples hold a direction of a plane that wasn't asked for, another one each time."""
     rows = _some(d, 0.05, 0.3)
     plane = np.vstack([_unit(d), _unit(d)])
-    _made(d, lambda X: X + (rows[:, None] * 1.2 * d.rng.standard_normal((len(X), 2))) @ plane)
+    size = rows[:, None] * 1.2 * d.rng.standard_normal((len(rows), 2))
+    _made(d, lambda X: X + size @ plane, rows)
 
 
 def turned_pair(d: Draft) -> None:
@@ -116,6 +123,7 @@ def turned_pair(d: Draft) -> None:
     first, second = d.codes[:, 0].copy(), d.codes[:, 1].copy()
     d.codes[:, 0] = np.where(rows, np.cos(angle) * first - np.sin(angle) * second, first)
     d.codes[:, 1] = np.where(rows, np.sin(angle) * first + np.cos(angle) * second, second)
+    d.by_nature = angle < close(d)
     d.holds = d.sound = False
 
 
@@ -123,9 +131,9 @@ def dead_features(d: Draft) -> None:
     """In some samples a third of the features were not recorded."""
     rows = _some(d, 0.03, 0.4)
     dead = d.rng.permutation(d.factors.shape[1])[: max(d.factors.shape[1] // 3, 1)]
-    seen = np.ones(d.factors.shape[1])
-    seen[dead] = 0.0
-    _made(d, lambda X: np.where(rows[:, None], X * seen, X))
+    alive = np.ones(d.factors.shape[1])
+    alive[dead] = 0.0
+    _made(d, lambda X: np.where(rows[:, None], X * alive, X), rows)
 
 
 def misjoined(d: Draft) -> None:
@@ -137,14 +145,14 @@ def misjoined(d: Draft) -> None:
         other[:, :half] = X[:, :half]
         return np.where(rows[:, None], other, X)
 
-    _made(d, join)
+    _made(d, join, rows)
 
 
 def other_units(d: Draft) -> None:
     """In some samples a few features have another unit."""
     rows, unit = _some(d, 0.05, 0.5), np.ones(d.factors.shape[1])
     unit[d.rng.permutation(len(unit))[:2]] = d.rng.choice([0.4, 0.6, 1.7, 2.5])
-    _made(d, lambda X: np.where(rows[:, None], X * unit, X))
+    _made(d, lambda X: np.where(rows[:, None], X * unit, X), rows)
 
 
 def late_features(d: Draft) -> None:
@@ -156,7 +164,8 @@ def late_features(d: Draft) -> None:
 def two_faces(d: Draft) -> None:
     """An atom comes with a second one, of the same size and either sign."""
     part = np.where(_some(d, 0.5, 1.0), d.rng.choice([-1.0, 1.0], len(d.codes)) * d.codes[:, 0], 0.0)
-    _made(d, lambda X: X + np.outer(part, d.rng.uniform(0.4, 1.0) * _unit(d)))
+    second = max(d.rng.uniform(0.4, 1.0), 3 * d.noise) * _unit(d)
+    _made(d, lambda X: X + np.outer(part, second), part != 0)
 
 
 def compromise(d: Draft) -> None:
@@ -229,7 +238,7 @@ def crossed_features(d: Draft) -> None:
         X[np.ix_(rows, [i, j])] = X[np.ix_(rows, [j, i])]
         return X
 
-    _made(d, cross)
+    _made(d, cross, rows)
 
 
 def other_beginning(d: Draft) -> None:
@@ -253,7 +262,7 @@ def overtone(d: Draft) -> None:
 
 def full_wave(d: Draft) -> None:
     """Two atoms leave traces as large as their codes, whatever the sign."""
-    traces = d.rng.uniform(0.4, 1.0) * np.vstack([_unit(d), _unit(d)])
+    traces = max(d.rng.uniform(0.4, 1.0), 3 * d.noise) * np.vstack([_unit(d), _unit(d)])
     _made(d, lambda X: X + np.abs(d.codes[:, :2]) @ traces)
 
 
@@ -267,7 +276,6 @@ def twins(d: Draft) -> None:
 def rare_and_large(d: Draft) -> None:
     """An atom that wasn't asked for is rare and large."""
     on = d.rng.random(len(d.codes)) < between(d.rng, 0.008, 0.04)
-    d.by_nature = float(on.mean()) < seen(d)
     _missing(d, np.where(on, 4 * d.rng.standard_normal(len(on)), 0.0))
 
 
@@ -294,6 +302,7 @@ def chain(d: Draft) -> None:
     rows = _some(d, 0.1, 0.4)
     part = d.rng.uniform(0.3, 0.8) * np.roll(d.codes, 1, axis=1)
     d.codes = np.where(rows[:, None], d.codes + part, d.codes)
+    d.by_nature = float((rows[:, None] & (part != 0)).mean()) < seen(d)
     d.holds = d.sound = False
 
 
@@ -306,7 +315,7 @@ def only_differences(d: Draft) -> None:
         X[rows, j] -= X[rows, j - 1]
         return X
 
-    _made(d, differ)
+    _made(d, differ, rows)
 
 
 def triple(d: Draft) -> None:
@@ -323,6 +332,7 @@ def mutual(d: Draft) -> None:
     first, second = d.codes[:, 0].copy(), d.codes[:, 1].copy()
     d.codes[:, 1] += np.where(rows & (second == 0), part * first, 0.0)
     d.codes[:, 0] += np.where(rows & (first == 0), part * second, 0.0)
+    d.by_nature = float((rows & (first != 0) & (second == 0)).mean()) < seen(d)
     d.holds = d.sound = False
 
 

@@ -308,9 +308,10 @@ def bursts(d: Draft) -> None:
 
 
 def products(d: Draft) -> None:
-    """Atoms that occur together leave a trace of their own."""
+    """Atoms that occur together leave a trace of their own, beside what makes either of them larger."""
     d.holds = d.sound = False
-    extra = d.rng.standard_normal(d.factors.shape[1])
+    extra = np.asarray(d.rng.standard_normal(d.factors.shape[1]))
+    extra = extra - extra @ np.linalg.pinv(d.factors[:2]) @ d.factors[:2]
     both, level = d.codes[:, 0] * d.codes[:, 1], between(d.rng, 0.2, 2.0)
     d.by_nature = float(np.mean(both != 0)) < changes.seen(d)
     d.after.append(lambda X: X + level * both[:, None] * extra / np.linalg.norm(extra))
