@@ -166,7 +166,7 @@ def _in_all_ways(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
     doubts = {
         "together": size * (0.19 if noisy else 0.35),
         "line": size,
-        "size_related": size * (_CHANCE + (4 if noisy else 2)),
+        "size_related": size * (_CHANCE + (4 if noisy else 1)),
     }
     for name, value in doubts.items():
         evidence = put(evidence, ["atoms", name], value)

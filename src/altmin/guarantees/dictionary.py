@@ -161,9 +161,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
     off, se = _off(e)
     apart = 0.35 if clean else 0.15 + 4 / np.sqrt(n)
-    related = np.maximum(
-        a.size_related / (by_chance + (2 if clean else 4)), a.sign_related / (by_chance + (1 if clean else 4))
-    ) * np.ones(k)
+    related = np.maximum(a.size_related, a.sign_related) / (by_chance + (1 if clean else 4)) * np.ones(k)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
              at_most=apart,
