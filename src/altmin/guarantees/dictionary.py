@@ -52,6 +52,7 @@ _WHOLE = (
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
+_SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
 _SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
 _FEW_DENSE, _RARE = (
     2.5,
@@ -292,13 +293,11 @@ def claim(e: AtomsEvidence) -> str:
     text = "These are the atoms that made the samples, up to order, sign and scale."
     if e.atoms is None:
         return text
-    if e.atoms.noise == 0:
-        return f"{text} What occurs in fewer than 0.3 % of the samples would not be seen."
-    close, rare = max(0.08, 2 * e.atoms.noise), 100 * max(0.01, 0.25 * e.atoms.noise)
-    return (
-        f"{text} What occurs in fewer than {rare:.2g} % of the samples, and atoms closer than {close:.2g} "
-        "rad, would not be seen."
-    )
+    noise = e.atoms.noise
+    share = max(0.01, 0.25 * noise) if noise > 0 else 0.003
+    rare = 100 * max(share, _SEEN[noise > 0] / max(e.atoms.n_samples, 1))
+    close = f", and atoms closer than {max(0.08, 2 * noise):.2g} rad," if noise > 0 else ""
+    return f"{text} What occurs in fewer than {rare:.2g} % of the samples{close} would not be seen."
 
 
 def error(e: AtomsEvidence) -> float | None:

@@ -14,7 +14,8 @@ from altmin_lab.adversary.compose import Array, Draft, between, whole
 
 def seen(d: Draft) -> float:
     """Share of the samples below which a report prints that it sees nothing."""
-    return max(0.01, 0.25 * d.noise) if d.noise > 0 else 0.003
+    share, samples = (max(0.01, 0.25 * d.noise), 15) if d.noise > 0 else (0.003, 10)
+    return max(share, samples / len(d.codes))
 
 
 def close(d: Draft) -> float:
