@@ -220,6 +220,20 @@ def test_errors_of_atoms_and_what_they_stay_below():
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
 
 
+@pytest.mark.parametrize(
+    ("noise", "n_samples", "said"),
+    [
+        (0.0, 100_000, "fewer than 0.3 % of the samples would"),
+        (0.0, 1000, "fewer than 1 % of the samples would"),  # ten of them
+        (0.05, 100_000, "fewer than 1.2 % of the samples, and atoms closer than 0.1 rad, would"),
+        (0.02, 500, "fewer than 3 % of the samples, and atoms closer than 0.08 rad, would"),  # fifteen
+    ],
+)
+def test_what_a_dictionary_s_report_would_not_see_is_said_in_samples_too(noise, n_samples, said):
+    facts = limits.atoms(noise, n_samples=n_samples)
+    assert said in judge(DICTIONARY, limits.dictionary(atoms=facts)).claim
+
+
 def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left():
     weights = judge(NONNEGATIVE, limits.cone(shape=replace(limits.cone_shape(), negative=0.001)))
     assert weights.estimated_error == pytest.approx(0.006)
