@@ -37,7 +37,7 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         span=0.9 * ones, together=0.0 * ones, partner=np.arange(K)[::-1], line=0.1 * ones, second=0.1 * ones,
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
         outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
-        tied=0.0, multiplied=0.5, bare=0.0 * ones, three=0.0 * ones, cut=0.0, grid=0.0,
+        tied=0.0, multiplied=0.1, bare=0.0 * ones, three=0.0 * ones, cut=0.0, grid=0.0,
         turn=0.0 * ones, ways=3.0 * ones,
     )  # fmt: skip
     return replace(facts, **changes)
@@ -173,6 +173,15 @@ def _in_all_ways(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
     return evidence
 
 
+def _in_all_codes(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
+    """The same of what would tell of a missing atom; without noise signs tell nothing."""
+    noisy = evidence.atoms.noise > 0
+    size = (measured / (3 if noisy else 2)) ** 0.5
+    for name in ("multiplied", "three"):
+        evidence = put(evidence, ["atoms", name], size)
+    return put(evidence, ["atoms", "tied"], 5 * size) if noisy else evidence
+
+
 def _dead_columns(evidence: MachineEvidence, measured: float) -> MachineEvidence:
     return replace(evidence, lens=replace(LENS, T=(np.arange(D) <= measured - 1).astype(float)))
 
@@ -195,6 +204,7 @@ _ATOM_RULES = [
     Limit("structure", "<=", 0.48, "unknown", "atoms.left"),  # .5 less the root of 4 atoms in 10,000 samples
     Limit("inside", "<=", 2.0, "contradicted", "atoms.outside", speaks_of="none"),
     Limit("none_multiply", "<=", 1.0, "plausible", "atoms.multiplied", speaks_of="none"),
+    Limit("none_in_all", "<=", 1.05, "plausible", _in_all_codes, speaks_of="none"),
 ]
 _CHANCE = (2 * np.log(2 * K**2)) ** 0.5  # the largest |t| of all pairs of atoms
 _EXACT_ATOMS = [

@@ -47,12 +47,14 @@ _WHOLE = (
     "none_dense",
     "none_tied",
     "none_multiply",
+    "none_in_all",
     "inside",
 )
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
 _SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
+_TIED = 5.0  # standard deviations
 _SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
 _FEW_DENSE, _RARE = (
     2.5,
@@ -260,7 +262,7 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else 0.01, id="none_dense",
               everywhere=False, otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
-        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=5.0,
+        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=_TIED,
               id="none_tied", everywhere=False, otherwise="plausible",
               meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
               "Samples with a missing atom are made of the same codes with the same signs each time."),
@@ -268,6 +270,12 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               id="none_multiply", everywhere=False, otherwise="plausible",
               meaning="How far other codes follow the product of two, over what chance explains: two atoms "
               "that occur together may leave a trace of their own."),
+        whole("nothing is missing: little doubts don't add up", "sum of squares",
+              a.multiplied**2 + np.max(a.three) ** 2 + (0.0 if clean else max(a.tied / _TIED, 0.0) ** 2),
+              at_most=_SEVERAL, id="none_in_all", everywhere=False, otherwise="plausible",
+              meaning="Squares of the numbers that tell of a missing atom (signs that go together, products, "
+              "three atoms that keep together), each over its bound: one that is rare leaves something in "
+              "all."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
@@ -353,6 +361,7 @@ DICTIONARY = Family(
         "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
         "features: a larger n_components, or features in units of their noise",
         "none_multiply": "two atoms leave a trace of their own where both occur: samples aren't sums",
+        "none_in_all": "an atom may be missing: more samples, or a larger n_components",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",
