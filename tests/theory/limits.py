@@ -226,7 +226,7 @@ _NOISY_ATOMS = [
     Limit("apart", "<=", 0.19, "plausible", "atoms.together", speaks_of="one"),
     Limit("accurate", "<=", 0.05, "unknown", _blurred, speaks_of="one"),
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
-    Limit("none_dense", "<=", 0.01, "plausible", "atoms.dense", speaks_of="none"),
+    Limit("none_dense", "<=", 0.005, "plausible", "atoms.dense", speaks_of="none"),
     Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")

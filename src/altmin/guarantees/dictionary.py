@@ -54,7 +54,7 @@ _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
 _SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
-_TIED = 5.0  # standard deviations
+_TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
 _SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
 _FEW_DENSE, _RARE = (
     2.5,
@@ -259,7 +259,7 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               meaning="Variance of the number of atoms in a sample, over that of independent uses. Samples "
               "that need far more atoms than the others may be made of atoms that are missing."),
         whole("nothing is missing: no sample needs too many atoms", "dense samples", a.dense,
-              at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else 0.01, id="none_dense",
+              at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else _DENSE, id="none_dense",
               everywhere=False, otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
         whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=_TIED,
@@ -271,7 +271,8 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               meaning="How far other codes follow the product of two, over what chance explains: two atoms "
               "that occur together may leave a trace of their own."),
         whole("nothing is missing: little doubts don't add up", "sum of squares",
-              a.multiplied**2 + np.max(a.three) ** 2 + (0.0 if clean else max(a.tied / _TIED, 0.0) ** 2),
+              float(a.multiplied**2 + np.max(a.three) ** 2
+                    + (0.0 if clean else max(a.tied / _TIED, 0.0) ** 2 + (a.dense / _DENSE) ** 2)),
               at_most=_SEVERAL, id="none_in_all", everywhere=False, otherwise="plausible",
               meaning="Squares of the numbers that tell of a missing atom (signs that go together, products, "
               "three atoms that keep together), each over its bound: one that is rare leaves something in "

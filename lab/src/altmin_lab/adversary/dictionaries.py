@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary import changes
+from altmin_lab.adversary import changes, later_changes
 from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
@@ -581,6 +581,7 @@ PERTURBATIONS = (
         late_arrival, impulses, averages, bursts, echo, exclusive, one_of_two, sign_versions,
         shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
         two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
-        powered, noisy_gains, differences, louder_together, half_asked, negated, replaced, *changes.TUNING)),
-    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in changes.JUDGING),
+        powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
+        *changes.TUNING, *changes.JUDGING)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in later_changes.JUDGING),
 )  # fmt: skip
