@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.dictionary_joint import threes
+from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 
 
 def uses(n, k, seed, density=0.2):
@@ -50,3 +50,25 @@ def test_five_samples_with_two_say_nothing_of_a_third():
 def test_fewer_than_three_atoms_are_no_three():
     np.testing.assert_array_equal(threes(uses(100, 2, 4)), 0.0)
     assert len(threes(uses(0, 5, 4))) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_silence_is_no_use_together(seed):
+    """A third of the samples holds nothing: as many of them stay as independent uses explain."""
+    used = uses(1500, 6, seed)
+    assert len(with_fewer_silent(used)) == 1500
+    silent = np.random.default_rng(seed + 10).random(1500) < 0.3
+    used[silent] = False
+    kept = with_fewer_silent(used)
+    assert abs(len(kept) - 1500 * 0.7) < 120
+    np.testing.assert_array_equal(kept.sum(axis=0), used.sum(axis=0))
+
+
+def test_few_silent_samples_too_many_are_left_and_so_are_those_of_rare_atoms():
+    used = uses(1500, 6, 0)
+    used[:40] = False
+    assert len(with_fewer_silent(used)) == 1500
+    rare = uses(1500, 6, 1, density=0.03)
+    rare[:400] = False
+    assert len(with_fewer_silent(rare)) == 1500
+    assert with_fewer_silent(uses(0, 3, 0)).shape == (0, 3)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step
-from altmin.guarantees.dictionary_joint import threes
+from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
@@ -161,9 +161,10 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     step, variances, second, bent = _from_rest(S, X, A, noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
-    spread, dense = _counts(S != 0, noise > 0)
+    speaking = with_fewer_silent(S != 0)
+    spread, dense = _counts(speaking, noise > 0)
     n, k = S.shape
-    phi, partner = together(S != 0)
+    phi, partner = together(speaking)
     drift = _drift(S, X, noise)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
@@ -210,7 +211,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
-        three=threes(S != 0),
+        three=threes(speaking),
         turn=turn,
         ways=ways,
     )

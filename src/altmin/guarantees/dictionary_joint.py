@@ -1,4 +1,4 @@
-"""Whether three atoms keep together: what no pair of them shows.
+"""Which samples speak of uses, and whether three atoms keep together: what no pair of them shows.
 
 Where two atoms occur together always with a third one, each pair may look independent: the third one is often
 there without them. What made such samples may as well be mixtures of the three.
@@ -17,7 +17,37 @@ Array = NDArray[Any]
 _FEWEST = 6  # samples with two atoms that say anything of a third one
 _LIKELY, _WORTH = 0.1, 2.0  # shares that differ by less are no matter; deviations from which p is computed
 _CHANCE = 0.8  # deviations beyond what the largest of so many is expected to be
+_SILENT, _STEPS = 0.05, 100  # share of the samples; of a fixed point
 _MOST = 64  # atoms of which all threes are looked at: those that are used most
+
+
+def with_fewer_silent(used: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The samples, but of those that hold nothing no more than independent uses explain.
+
+    Silence makes all atoms seem to come together. A few such samples too many are left, because atoms that do
+    come together make them, too.
+
+    Parameters
+    ----------
+    used : ndarray of bool of shape (n_samples, n_components)
+        Which sample uses which atom.
+
+    Returns
+    -------
+    ndarray of bool
+        The same, or fewer rows.
+    """
+    count, n, kept, none = used.sum(axis=0), len(used), float(len(used)), 1.0
+    silent = np.flatnonzero(~used.any(axis=1))
+    for _ in range(_STEPS):
+        share = np.minimum(count / max(kept, 1), 0.99)
+        none = float(np.prod(1 - share))
+        kept = n - len(silent) + min(none * kept, len(silent))
+    surplus, slope = int(n - kept), none * (1 + float(np.sum(share / (1 - share))))
+    chance = (
+        4 * float(np.sqrt(none * (1 - none) * kept)) / max(1 - slope, 1e-9)
+    )  # of rare atoms little is known
+    return np.delete(used, silent[:surplus], axis=0) if surplus > max(_SILENT * n, chance) else used
 
 
 def threes(used: NDArray[np.bool_]) -> Array:
