@@ -8,14 +8,24 @@ from altmin_lab.adversary.changes import close, made, missing, seen, some, unit
 from altmin_lab.adversary.compose import Array, Draft, between, whole
 
 
+def _replaced(d: Draft, others: Array, rows: Array) -> None:
+    """In some samples the first atoms are other ones: all made the samples, and fewer were asked for."""
+    mine, d.asked = d.codes[:, : len(others)], len(d.factors)
+    on = np.any(mine != 0, axis=1)
+    d.factors = np.vstack([d.factors, others])
+    rest = np.where(rows[:, None], 0.0, mine)
+    d.codes = np.hstack([rest, d.codes[:, len(others) :], mine - rest])
+    d.by_nature = float(min(np.mean(on & rows), np.mean(on & ~rows))) < seen(d)
+    d.holds = d.sound = False
+
+
 def interlude(d: Draft) -> None:
     """For a while two atoms are other ones; then they are back."""
     n = len(d.codes)
     length = int(d.rng.uniform(0.08, 0.3) * n)
     begin = whole(d.rng, 0, n - length)
     rows = (np.arange(n) >= begin) & (np.arange(n) < begin + length)
-    shift = np.vstack([unit(d), unit(d)]) - d.factors[:2]
-    made(d, lambda X: X + np.where(rows[:, None], d.codes[:, :2], 0.0) @ shift, rows)
+    _replaced(d, np.vstack([unit(d), unit(d)]), rows)
 
 
 def turned_features(d: Draft) -> None:
@@ -38,18 +48,15 @@ def lenders(d: Draft) -> None:
 
 
 def other_when_loud(d: Draft) -> None:
-    """In the larger half of the samples an atom is another one."""
-    size = np.linalg.norm(d.codes @ d.factors, axis=1)
-    loud = (size > np.median(size)) & (d.codes[:, 0] != 0)
-    shift = unit(d) - d.factors[0]
-    made(d, lambda X: X + np.outer(np.where(loud, d.codes[:, 0], 0.0), shift), loud)
+    """In the larger half of the samples with an atom it is another one."""
+    size, on = np.linalg.norm(d.codes @ d.factors, axis=1), d.codes[:, 0] != 0
+    _replaced(d, unit(d)[None], size > np.median(size[on]))
 
 
 def half_when_negative(d: Draft) -> None:
     """Where an atom's code is negative, only half of its features show."""
-    part = np.minimum(d.codes[:, 0], 0.0)
-    hidden = d.factors[0] * (d.rng.permutation(len(d.factors[0])) % 2 == 0)
-    made(d, lambda X: X - np.outer(part, hidden), part != 0)
+    seen_then = d.rng.permutation(len(d.factors[0])) % 2 != 0
+    _replaced(d, (d.factors[0] * seen_then)[None], d.codes[:, 0] < 0)
 
 
 def answer(d: Draft) -> None:
@@ -87,16 +94,15 @@ def larger_of_two(d: Draft) -> None:
 
 def half_flipped(d: Draft) -> None:
     """In some samples half of an atom's features have the other sign."""
-    part = np.where(some(d, 0.15, 0.6), d.codes[:, 0], 0.0)
-    flipped = -2 * d.factors[0] * (d.rng.permutation(len(d.factors[0])) % 2 == 0)
-    made(d, lambda X: X + np.outer(part, flipped), part != 0)
+    rows = some(d, 0.15, 0.6)
+    flipped = np.where(d.rng.permutation(len(d.factors[0])) % 2 == 0, -1.0, 1.0) * d.factors[0]
+    _replaced(d, flipped[None], rows)
 
 
 def every_seventh(d: Draft) -> None:
     """Every seventh sample has other atoms in the place of two."""
     rows = np.arange(len(d.codes)) % whole(d.rng, 4, 9) == 0
-    shift = np.vstack([unit(d), unit(d)]) - d.factors[:2]
-    made(d, lambda X: X + np.where(rows[:, None], d.codes[:, :2], 0.0) @ shift, rows)
+    _replaced(d, np.vstack([unit(d), unit(d)]), rows)
 
 
 def logarithmic(d: Draft) -> None:
