@@ -234,6 +234,34 @@ def test_pairs_that_never_occur_together_cannot_multiply():
     assert multiply(S[:, :2], np.sign(S[:, :2]), noisy=True) == 0.0
 
 
+def test_codes_of_one_size_and_sign_have_no_product_to_follow():
+    S = np.abs(codes(2, signs=True))
+    assert multiply(S, S, noisy=False) == 0.0  # rounding had been held against rounding
+
+
+def test_rare_signs_of_an_atom_of_one_sign_tie_nothing():
+    """A pursuit makes the same few mistakes in the same samples."""
+    Z = np.abs(codes(7))
+    wrong = np.random.default_rng(0).random(N) < 0.04
+    Z[wrong] *= -1
+    assert related(Z)[2] < 3.0
+    Z[np.random.default_rng(1).random(N) < 0.3] *= -1  # as many as this aren't mistakes any more
+    assert related(Z)[2] > 10.0
+
+
+def test_little_doubts_of_three_sorts_add_up():
+    """Two atoms turned by one angle in a quarter of the samples: no test alone objects."""
+    A, Z = unit(atoms(3)), codes(3, density=0.25)
+    turned = np.random.default_rng(0).random(N) < 0.18
+    first, second = Z[:, 0].copy(), Z[:, 1].copy()
+    Z[:, 0] = np.where(turned, np.cos(0.6) * first - np.sin(0.6) * second, first)
+    Z[:, 1] = np.where(turned, np.sin(0.6) * first + np.cos(0.6) * second, second)
+    found = report(noisy(Z @ A, 0.12), A)
+    against = [row.id for row in found.decisive if row.status != "holds"]
+    assert against == ["several"]
+    assert [factor.verdict for factor in found.factors] == ["plausible"] * 2 + ["recovered"] * 4
+
+
 def test_a_sample_or_two_without_a_zero_are_outliers_and_four_are_not():
     A = unit(atoms())
     S = codes(density=0.1)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step
+from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
@@ -84,6 +85,8 @@ class AtomFacts:
         Share of the entries that are piled up at an end of their feature's values.
     bare : ndarray
         1 where the atom is a single feature whose values have one sign: its zeros may be those of a cut.
+    three : ndarray
+        How far it is there with two others more, or less, often than with one of them, over chance.
     grid : float
         Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
     """
@@ -116,6 +119,7 @@ class AtomFacts:
     cut: float = 0.0
     grid: float = 0.0
     bare: Any = 0.0
+    three: Any = 0.0
     turn: Any = 0.0
     ways: Any = 1.0
 
@@ -157,9 +161,10 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     step, variances, second, bent = _from_rest(S, X, A, noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
-    spread, dense = _counts(S != 0, noise > 0)
+    speaking = with_fewer_silent(S != 0)
+    spread, dense = _counts(speaking, noise > 0)
     n, k = S.shape
-    phi, partner = together(S != 0)
+    phi, partner = together(speaking)
     drift = _drift(S, X, noise)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
@@ -206,6 +211,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
+        three=threes(speaking),
         turn=turn,
         ways=ways,
     )
