@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import applications  # noqa: F401 (enters its cases)
 import evidence  # noqa: F401
 import pages  # noqa: F401
+import parameters  # noqa: F401
 import roads  # noqa: F401
 import verdicts  # noqa: F401
 from cases import CASES

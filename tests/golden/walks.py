@@ -21,7 +21,10 @@ from altmin.engine.local import LocalRounds
 
 EACH = 2  # rounds of each kind that are told; what many of them lead to stands in the results
 # Directions of an eigenvector have the sign that rounding gives them; so has what is drawn along them.
-UNSTEADY = ("sums.sums", "sums.magnitudes", "sums.leftover", "sigma", "progress.passes", "progress.waited")
+UNSTEADY = (
+    "sums.sums", "sums.magnitudes", "sums.leftover", "sigma", "alpha", "descent.gain", "progress.passes",
+    "progress.waited",
+)  # fmt: skip
 UNSTEADY_FROM = "l1_map"  # a start along such directions: what follows is told by the results alone
 
 
