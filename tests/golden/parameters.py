@@ -92,7 +92,7 @@ LEFT_OUT = ("history_", "outcome_", "guarantee_", "n_iter_")
 
 
 def fits(name: str) -> Any:
-    """The usual fit, that of each other value, and one with weights."""
+    """The usual fit, that of each other value, and those of other rows: weighted, in parts, of float32."""
     needed, data, changes = CHANGES[name]
     make = getattr(altmin, name.partition(" ")[0])
     values = {"usual": {}, **{key: {key: value} for key, value in changes.items()}}
@@ -101,7 +101,12 @@ def fits(name: str) -> Any:
     }
     if "sample_weight" in inspect.signature(make.fit).parameters:
         weight = 0.5 + np.random.default_rng(1).random(len(data[0]))
-        found["weights"] = fitted(make(**needed), *data, weight=weight, without=LEFT_OUT)
+        found["of weights"] = fitted(make(**needed), *data, weight=weight, without=LEFT_OUT)
+    if hasattr(make, "partial_fit") and make is not altmin.FactorizationMachineClassifier:
+        found["of parts"] = fitted(make(**needed), *data, steps=3, without=LEFT_OUT)
+    if not sp.issparse(data[0]):
+        single = fitted(make(**needed), data[0].astype(np.float32), *data[1:], without=(*LEFT_OUT, "walk"))
+        found["of single"] = {key: value for key, value in single.items() if isinstance(value, np.ndarray)}
     return found
 
 
