@@ -16,6 +16,7 @@ import evidence  # noqa: F401
 import pages  # noqa: F401
 import parameters  # noqa: F401
 import roads  # noqa: F401
+import shell  # noqa: F401
 import verdicts  # noqa: F401
 from cases import CASES
 from describe import describe
