@@ -17,6 +17,7 @@ import pages  # noqa: F401
 import parameters  # noqa: F401
 import roads  # noqa: F401
 import shell  # noqa: F401
+import sizes  # noqa: F401
 import verdicts  # noqa: F401
 from cases import CASES
 from describe import describe
