@@ -48,8 +48,8 @@ _ROWS_TIMES_ATOMS = 80_000  # of a search for sparse combinations: 4,000 rows fo
 _WORSE, _MUCH = 1.5, 0.05
 _AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
 _AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
-# |t| of a curve in what is left: 9.5 and more for bumps that move; a report contradicts from 4 on, which rounded
-# values and limits of detection reach, too
+# |t| of a curve in what is left: 9.5 and more for bumps that move; a report contradicts from 4 on, which some
+# tables of rounded values and limits of detection reach, too
 _STRAIGHT = 7.0
 _BENT = "What is left over follows squares of the fitted values: rows aren't sums of these factors."
 # nearly what low rank leaves of held-out cells, and little: non-negative weights cost nothing there, which
