@@ -188,7 +188,7 @@ class _Search:
         notes = tuple(self.table.notes)
         if self.best is None:
             k, look = self.plain.n_components, self.seen.look
-            return nothing_in_words(k, ranked, self._closest(ranked), look, self.stopped, notes)
+            return nothing_in_words(k, ranked, look, self.stopped, notes, self._closest(ranked))
         sentence = next(f.sentence for f in (*FAMILIES, ORTHOGONAL) if f.name == self.best.family)
         return found_in_words(self.best, sentence, ranked, self.seen.look, notes)
 
