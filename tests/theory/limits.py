@@ -37,7 +37,8 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         span=0.9 * ones, together=0.0 * ones, partner=np.arange(K)[::-1], line=0.1 * ones, second=0.1 * ones,
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
         outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
-        tied=0.0, multiplied=0.5, bare=0.0 * ones, cut=0.0, grid=0.0, turn=0.0 * ones, ways=3.0 * ones,
+        tied=0.0, multiplied=0.1, bare=0.0 * ones, three=0.0 * ones, cut=0.0, grid=0.0,
+        turn=0.0 * ones, ways=3.0 * ones,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -158,9 +159,31 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
-    larger = 1.35 if evidence.fit.theorem == 3 else 1.25  # codes have errors, too; a stream is followed
+    larger = 1.25 if evidence.fit.theorem == 3 else 1.15  # codes have errors, too; a stream is followed
     name = "turn" if evidence.fit.theorem == 1 else "se"
     return put(evidence, ["atoms", name], measured / (2.5 * larger))
+
+
+def _in_all_ways(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
+    """Three doubts about one atom, each far below its own bound, whose squares add up to this."""
+    size, noisy = (measured / 3) ** 0.5, evidence.atoms.noise > 0
+    doubts = {
+        "together": size * (0.19 if noisy else 0.35),
+        "line": size,
+        "size_related": size * (_CHANCE + (4 if noisy else 1)),
+    }
+    for name, value in doubts.items():
+        evidence = put(evidence, ["atoms", name], value)
+    return evidence
+
+
+def _in_all_codes(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
+    """The same of what would tell of a missing atom; without noise signs tell nothing."""
+    noisy = evidence.atoms.noise > 0
+    size = (measured / (3 if noisy else 2)) ** 0.5
+    for name in ("multiplied", "three"):
+        evidence = put(evidence, ["atoms", name], size)
+    return put(evidence, ["atoms", "tied"], 5 * size) if noisy else evidence
 
 
 def _dead_columns(evidence: MachineEvidence, measured: float) -> MachineEvidence:
@@ -177,12 +200,15 @@ _ATOM_RULES = [
     Limit("one_direction", "<=", 1.0, "plausible", "atoms.second", speaks_of="one"),
     Limit("still", "<=", 1.0, "contradicted", "atoms.drift", speaks_of="one"),
     Limit("mixed", "<=", 0.0, "plausible", "atoms.bare", speaks_of="one"),
+    Limit("three", "<=", 1.0, "plausible", "atoms.three", speaks_of="one"),
+    Limit("several", "<=", 1.05, "plausible", _in_all_ways, speaks_of="one"),
     Limit("uncut", "<=", 0.0, "contradicted", "atoms.cut"),
     Limit("fine", "<=", 0.25, "plausible", "atoms.grid"),
     Limit("straight", "<=", 4.0, "contradicted", "atoms.curved"),
     Limit("structure", "<=", 0.48, "unknown", "atoms.left"),  # .5 less the root of 4 atoms in 10,000 samples
     Limit("inside", "<=", 2.0, "contradicted", "atoms.outside", speaks_of="none"),
     Limit("none_multiply", "<=", 1.0, "plausible", "atoms.multiplied", speaks_of="none"),
+    Limit("none_in_all", "<=", 1.05, "plausible", _in_all_codes, speaks_of="none"),
 ]
 _CHANCE = (2 * np.log(2 * K**2)) ** 0.5  # the largest |t| of all pairs of atoms
 _EXACT_ATOMS = [
@@ -204,7 +230,7 @@ _NOISY_ATOMS = [
     Limit("apart", "<=", 0.19, "plausible", "atoms.together", speaks_of="one"),
     Limit("accurate", "<=", 0.05, "unknown", _blurred, speaks_of="one"),
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
-    Limit("none_dense", "<=", 0.01, "plausible", "atoms.dense", speaks_of="none"),
+    Limit("none_dense", "<=", 0.005, "plausible", "atoms.dense", speaks_of="none"),
     Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")

@@ -267,11 +267,25 @@ def test_errors_of_atoms_and_what_they_stay_below():
         0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
-    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.005))
+    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.0046))
     assert [factor.bound for factor in noisy.factors] == pytest.approx(
-        [0.002 + 1.25 * 0.0057741] * limits.K, rel=1e-4
+        [0.002 + 1.15 * 0.0057741] * limits.K, rel=1e-4
     )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
+
+
+@pytest.mark.parametrize(
+    ("noise", "n_samples", "said"),
+    [
+        (0.0, 100_000, "fewer than 0.3 % of the samples would"),
+        (0.0, 1000, "fewer than 1 % of the samples would"),  # ten of them
+        (0.05, 100_000, "fewer than 1.2 % of the samples, and atoms closer than 0.1 rad, would"),
+        (0.02, 500, "fewer than 3 % of the samples, and atoms closer than 0.08 rad, would"),  # fifteen
+    ],
+)
+def test_what_a_dictionary_s_report_would_not_see_is_said_in_samples_too(noise, n_samples, said):
+    facts = limits.atoms(noise, n_samples=n_samples)
+    assert said in judge(DICTIONARY, limits.dictionary(atoms=facts)).claim
 
 
 def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left():

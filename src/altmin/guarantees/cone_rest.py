@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse.linalg import svds
+
+from altmin.kernels.simplex import most_negative
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
@@ -59,12 +60,7 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     for i in np.sort(order[~enough]):
         if found.sum() - found.max() > ROOM:
             break
-        wanted = np.zeros(k)
-        wanted[i] = 1.0
-        done = linprog(
-            wanted, A_ub=-B.T, b_ub=np.zeros(B.shape[1]), A_eq=np.ones((1, k)), b_eq=[1.0], bounds=(-10, None)
-        )
-        found[i] = max(-float(done.fun), 0.0) if done.status == 0 else np.inf
+        found[i] = most_negative(B, int(i))
     return found
 
 
