@@ -72,6 +72,10 @@ NOISY_CONE = {
     "structured": 1.0, "excess": 0.5, "curved": 1.0, "multiplied": 1.0, "constant": 1.0,
     "cut": 0.0,
 }  # fmt: skip
+INFORMED = NOISY_CONE | {
+    "halves": None, "restarts": None, "informed": np.zeros(D), "pure": True, "room": None,
+}  # fmt: skip
+REFITS_OF_CONE = {"halves": np.zeros(D), "restarts": np.zeros(D)}
 NEARLY_EXACT = {"structured": 1.0, "curved": 1.0, "multiplied": 1.0, "constant": 1.0, "cut": 0.0}
 HOLES = {"share": 1.0, "fewest": 100.0, "poor": 0.0, "ratio": 5.0, "residual": 0.0, "rank": D}
 
@@ -267,7 +271,7 @@ _NOISY_CONE_RULES = [
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
     Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
     Limit("none_multiply", "<=", 1.5, "plausible", "multiplied"),
-    Limit("no_constant", "<=", 4.0, "contradicted", "constant"),
+    Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     Limit("uncut", "<=", 0.0, "contradicted", "cut"),
     _ROOM,
 ]
@@ -294,15 +298,15 @@ _REST_IS_NOISE = [
     Limit("no_further_product", "<=", 1.45, "contradicted", "rows.misfit.product"),
     Limit("no_further_direction", "<=", 1.45, "contradicted", "rows.misfit.ridge"),
     Limit("no_further_rank", "<=", 1.5, "contradicted", "rows.misfit.rank"),
-    Limit("centred", "<=", 4.5, "plausible", "rows.misfit.middle"),
+    Limit("no_further_step", "<=", 3.7, "plausible", "rows.misfit.steps"),
+    Limit("centred", "<=", 4.0, "plausible", "rows.misfit.middle"),
+    Limit("own_targets", "<=", 4.5, "plausible", "rows.misfit.neighbour"),
     Limit("sharp", "<=", 0.1, "unknown", "rows.misfit.unseen", 2.0),
     Limit("still", "<=", 1.0, "contradicted", "rows.drift"),
 ]
 _NO_HIDDEN_CAUSE = [
-    Limit("no_noise_in_features", "<=", 5.0, "contradicted", "rows.gradient_t"),
-    Limit("even_noise", "<=", 1.5, "plausible", "rows.white"),
     Limit("exact_features", "<=", 0.05, "plausible", "rows.attenuation"),
-    Limit("no_hidden_cause", ">=", 0.05, "plausible", "rows.robustness"),
+    Limit("no_hidden_cause", ">=", 0.15, "plausible", "rows.robustness"),
 ]
 _COLUMNS = Limit("columns", ">=", float(D), "unknown", _dead_columns)
 _ENOUGH = Limit("enough", ">=", 3.0, "unknown", "n_rows", P)
@@ -347,7 +351,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *(limit for limit in _EXACT_CONE_SHAPE if limit.id != "negative"), _ROOM,
         # beyond it the little that is left over is noise: other tests are asked
         Limit("negative", "<=", 0.01, "unknown", "shape.negative", 1 / (2 * D), outside="cannot be checked"),
-        Limit("no_constant", "<=", 4.0, "contradicted", "constant"),
+        Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     ]),
     "cone with pure samples": (NONNEGATIVE, cone(pure=True, room=None), "recovered", [
         *_EXACT_CONE_SHAPE, Limit("unique", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),
@@ -364,6 +368,14 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         *(limit for limit in _NOISY_CONE_RULES if limit.id != "unique"),
         Limit("straight", "<=", 4.0, "contradicted", "curved"),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
+        Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
+        Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
+    ]),
+    "noisy cone with pure samples, not refitted": (NONNEGATIVE, cone(**INFORMED), "recovered", [
+        *(limit for limit in _NOISY_CONE_RULES if limit.id not in ("unique", "halves", "restarts")),
+        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
+        Limit("informed", "<=", 0.03, "unknown", "informed", speaks_of="one"),  # as of halves
         Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
         Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
     ]),

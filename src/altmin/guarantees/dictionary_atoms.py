@@ -192,7 +192,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         span=span,
         together=phi,
         partner=partner,
-        line=(crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros((k, k))).max(axis=1),
+        line=crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros(k),
         second=second,
         drift=drift,
         step=step,
@@ -370,6 +370,7 @@ def _second_direction(S: Array, rest: Array) -> Array:
     k = S.shape[1]
     found = np.full(k, np.nan)
     rng = np.random.default_rng(0)
+    rest = rest.astype(np.float32)  # ratios of sums: a thousandth of a percent is enough
     for i in range(k):
         on = np.flatnonzero(S[:, i])
         size = np.abs(S[on, i])
@@ -392,15 +393,18 @@ def _draws(rows: Array, m: int, rng: np.random.Generator) -> Array:
 
 
 def _tops(R: Array) -> Array:
-    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers."""
+    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers.
+
+    R is written on.
+    """
     squares = np.einsum("sij,sij->si", R, R)
     seen = squares <= np.quantile(squares, 0.9, axis=1, keepdims=True)  # others: their support was missed
-    R = R * seen[:, :, None]
+    R[~seen] = 0.0
     turned = R.transpose(0, 2, 1)
     G = turned @ R if R.shape[2] <= R.shape[1] else R @ turned
     v = np.linalg.norm(G, axis=2)
     for _ in range(12):
-        w = np.einsum("sij,sj->si", G, v)
+        w = (G @ v[:, :, None])[:, :, 0]
         size = np.linalg.norm(w, axis=1, keepdims=True)
         v = np.where(size > 0, w / np.where(size > 0, size, 1.0), 0.0)
     return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))
