@@ -28,17 +28,18 @@ from altmin import (
 # InductiveMatrixCompletion is tested on its own: its fit takes R and two tables of features, not (X, y).
 pytestmark = pytest.mark.filterwarnings("ignore:X (has|does not have)")
 
+# few iterations: the contract is the same, and the checks are six hundred
 ESTIMATORS = [
-    AND(2, max_iter=20),
-    AND(2, max_iter=20, missing="mask"),
-    ApproximateDictionaryLearning(3, max_iter=10),
-    OrthogonalDictionaryLearning(max_iter=20),
-    CompleteDictionaryLearning(max_iter=15),
-    OnlineDictionaryLearning(max_iter=15),
-    FactorizationMachineRegressor(2, max_iter=20, random_state=0),
-    FactorizationMachineClassifier(2, max_iter=10, random_state=0),
-    RankOneSensing(2, max_iter=20, random_state=0),
-    PhaseRetrieval(max_iter=50, random_state=0),
+    AND(2, max_iter=6),
+    AND(2, max_iter=6, missing="mask"),
+    ApproximateDictionaryLearning(3, max_iter=2),
+    OrthogonalDictionaryLearning(max_iter=6),
+    CompleteDictionaryLearning(max_iter=5),
+    OnlineDictionaryLearning(max_iter=5),
+    FactorizationMachineRegressor(2, max_iter=8, random_state=0),
+    FactorizationMachineClassifier(2, max_iter=4, random_state=0),
+    RankOneSensing(2, max_iter=6, random_state=0),
+    PhaseRetrieval(max_iter=12, random_state=0),
 ]
 
 # name of the estimator -> {check: why it cannot hold}

@@ -23,6 +23,7 @@ from data import (
     spoiled_cone,
     weights,
 )
+from walks import walk
 
 import altmin
 
@@ -60,11 +61,12 @@ def fitted(
     given = {} if weight is None else {"sample_weight": weight}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if steps:
-            for part in np.array_split(np.arange(X.shape[0]), steps):
-                model.partial_fit(X[part], *(() if y is None else (y[part],)), **given)
-        else:
-            model.fit(X, *(() if y is None else (y,)), **given)
+        with walk() as rounds:
+            if steps:
+                for part in np.array_split(np.arange(X.shape[0]), steps):
+                    model.partial_fit(X[part], *(() if y is None else (y[part],)), **given)
+            else:
+                model.fit(X, *(() if y is None else (y,)), **given)
         found = {
             key: value for key, value in vars(model).items() if key.endswith("_") and key not in LEFT_OUT
         }
@@ -75,6 +77,7 @@ def fitted(
             found["guarantee_"] = model.guarantee(X, *(() if y is None else (y,)), effort=effort, **given)
     found["guarantee_"] = rows(found["guarantee_"]) if effort else None
     found["history_"] = found.get("history_", [])[:EARLY]
+    found["walk"] = [[line] for line in rounds]
     return {key: value for key, value in found.items() if key not in without}
 
 

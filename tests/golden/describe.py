@@ -77,7 +77,7 @@ def _array(values: np.ndarray) -> str:
     """Kind, shape, and what any change of an entry or of their order changes."""
     head = f"{values.dtype} {'x'.join(map(str, values.shape))}"
     if values.dtype.kind in "OUS":
-        return f"{head}: {' '.join(map(str, values.ravel()))}"
+        return f"{head}: {' '.join(' '.join(map(str, values.ravel())).split())}"
     flat = values.ravel()
     if values.dtype.kind in "iub":
         flat = flat.astype(np.int64)

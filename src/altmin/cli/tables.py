@@ -228,7 +228,7 @@ def _sorted_out(path: Path, table: Any, wanted: Wanted, named: bool) -> Frame:
             "prevents that)"
         )
     aside = {name: np.asarray(column[name].to_pylist(), dtype=object) for name in (*wanted.ids, *noted)}
-    y = _target_values(column.get(wanted.target or ""))
+    y = None if wanted.target is None else _target_values(column.get(wanted.target))
     return Frame(X, features if named else None, aside, y, tuple(notes))
 
 
