@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
 
 from altmin import (
     CodedDiffraction,
@@ -13,7 +14,7 @@ from altmin import (
     PhaseRetrieval,
     RankOneSensing,
 )
-from altmin.algorithms.quadratic import grow_cut
+from altmin.algorithms.quadratic import grow_cut, least_squares
 from altmin.datasets import make_quadratic
 
 
@@ -260,18 +261,41 @@ def test_the_classifier_takes_frames_with_text_columns():
         fitted.predict(X)
 
 
-@pytest.mark.parametrize("seed", [10, 12])
-def test_near_the_information_limit_fits_begin_again(seed, monkeypatch):
-    rng = np.random.default_rng([seed, 30, 3])  # 118 degrees of freedom
-    X = rng.standard_normal((153 + 2000, 30))
+def _left_near_the_limit(seed, n_rows):
+    """Share of a noiseless law of rank 3 and 118 degrees of freedom that a fit misses."""
+    rng = np.random.default_rng([seed, 30, 3])
+    X = rng.standard_normal((n_rows + 2000, 30))
     Z = (X - X.mean(axis=0)) / X.std(axis=0)
     U = np.linalg.qr(rng.standard_normal((30, 3)))[0]
     law = Z @ rng.standard_normal(30) / np.sqrt(30) + np.square(Z @ U) @ [1.0, -1.0, 1.0]
+    fitted = FactorizationMachineRegressor(3, random_state=0).fit(X[:n_rows], law[:n_rows])
+    return np.mean((fitted.predict(X[n_rows:]) - law[n_rows:]) ** 2) / law.var()
 
-    def left():
-        fitted = FactorizationMachineRegressor(3, random_state=0).fit(X[:153], law[:153])
-        return np.mean((fitted.predict(X[153:]) - law[153:]) ** 2) / law.var()
 
-    assert left() < 1e-8
+@pytest.mark.parametrize("seed", [10, 38])
+def test_near_the_information_limit_fits_begin_again(seed, monkeypatch):
+    assert _left_near_the_limit(seed, 130) < 1e-8
     monkeypatch.setattr(grow_cut, "_MOST_FRESH", 0)
-    assert left() > 0.1
+    assert _left_near_the_limit(seed, 130) > 0.1
+
+
+@pytest.mark.parametrize("seed", [12, 19])
+def test_near_the_information_limit_the_first_descent_is_wider_than_the_rank(seed, monkeypatch):
+    monkeypatch.setattr(grow_cut, "_MOST_FRESH", 0)
+    assert _left_near_the_limit(seed, 153) < 1e-8
+    monkeypatch.setattr(least_squares, "wider", lambda rank: rank)
+    assert _left_near_the_limit(seed, 153) > 0.1
+
+
+@pytest.mark.parametrize("max_iter", [2, 4])
+def test_a_fit_that_is_stopped_on_the_way_has_the_rank_that_was_asked_for(max_iter):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((60, 10))
+    with pytest.warns(ConvergenceWarning):
+        stopped = FactorizationMachineRegressor(2, max_iter=max_iter, random_state=0).fit(
+            X, X[:, 0] * X[:, 1]
+        )
+    assert stopped.factors_.shape == (2, 10)
+    with pytest.warns(ConvergenceWarning):
+        sensed = RankOneSensing(2, max_iter=max_iter, random_state=0).fit((X, X[:, :8]), X[:, 0] * X[:, 1])
+    assert np.linalg.matrix_rank(sensed.matrix()) <= 2

@@ -7,10 +7,11 @@ step that doesn't lower the loss is never taken.
 above the noise, it is added, the larger model is fitted, cut to rank k, and fitted again; it is kept if that
 lowered the loss. Without this, half of the laws in heavy-tailed features are missed.
 
-**Fresh starts.** Where rows are hardly more than degrees of freedom, moments say little. There, a few models
-of twice the rank, from small random factors, are fitted under a ridge that falls, cut, and fitted. The ridge
-is the nuclear norm of the matrix, whose minimum is near the law even where the loss alone has many others; a
-noiseless law shows by a loss of zero, which ends the search.
+**Wide starts.** Where rows are hardly more than degrees of freedom, the descent from the moments begins with
+half as many factors again and takes its first steps under a ridge; then it is cut. The ridge is the nuclear
+norm of the matrix, whose minimum is near the law even where the loss alone has many others. Further starts
+begin in turn at the best model so far, disturbed by as much as its own size, and at small factors of chance,
+under a ridge that falls. A noiseless law shows by a loss of zero, which ends the search.
 
 **Squares of their own.** A law of products of different columns is a matrix of low rank without its diagonal.
 Where a fit of rank k leaves something quadratic, squares become free; that is kept by the evidence (BIC).
@@ -39,11 +40,11 @@ MOST_DENSE = 400  # parameters up to which J'J is formed
 NOTHING = 1e6  # a ridge that leaves the constant alone
 RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0.25, 0]), NOTHING])
 SAMPLE = 20  # rows for each parameter in the sample on which the search begins
-_FALLING = (1.0, 0.1, 0.01)  # ridges of a fresh start
-_TOLERANCE = {"grown": 1e-3, "fresh": 1e-2, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
-_STEPS = {"grown": 30, "fresh": 5, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
-_ON_TRIAL = ("grown", "fresh", "freed", "ridge")
-_MOST_GROWN, _MOST_FRESH = 6, 6
+_FALLING = (0.3, 0.03)  # ridges of a start from chance; what is known begins at the last one
+_TOLERANCE = {"grown": 1e-3, "wide": 0.1, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
+_STEPS = {"grown": 30, "wide": 5, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_ON_TRIAL = ("grown", "wide", "freed", "ridge")
+_MOST_GROWN, _MOST_FRESH = 6, 8
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 50  # rows for each parameter, from which on a ridge gains 1 / 50 of the noise at most
@@ -157,8 +158,8 @@ class GrowCut:
         """The point cut to the rank that was asked for, and its signs."""
         raise NotImplementedError
 
-    def random_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Small random factors of twice the rank, and their signs."""
+    def random_point(self, state: Any, about: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Factors of chance, and their signs: about those in hand, or small ones of twice the rank."""
         raise NotImplementedError
 
     def freedom(self, state: Any) -> int:
@@ -195,6 +196,10 @@ class GrowCut:
 
     def settle(self, state: Any) -> Any:
         """The state with the best point of the rank that was asked for."""
+        if state.stage == "wide" and state.before is None:  # stopped on the way down
+            so_far = replace(state, descent=replace(state.descent, point=point_of(state)))
+            point, signs = self.cut(so_far)
+            return replace(state, descent=Descent(trial=point, point=point), signs=signs)
         worse = state.stage in _ON_TRIAL or (state.before and state.loss >= state.before[2])
         return self._back(state) if state.before is not None and worse and state.stage != "shrunk" else state
 
@@ -206,6 +211,12 @@ class GrowCut:
         """Size of the step in units of y, loss as a share of the variance, and rows."""
         return {"change": state.change, "loss": state.loss, "rows": float(state.batch_rows)}
 
+    def widely(
+        self, state: Any, point: NDArray[Any], signs: NDArray[Any], ridge: float = _FALLING[-1]
+    ) -> Any:
+        """From a point with more factors than the rank, under a ridge at first."""
+        return self.evaluate(replace(state, stage="wide", ridge=ridge), point, signs)
+
     def grow(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
         """From a point with directions added."""
         state = replace(state, stage="grown", grown=state.grown + 1, before=_kept(state))
@@ -214,9 +225,10 @@ class GrowCut:
     def nothing_to_grow(self, state: Any) -> Any:
         """After the moments: nothing is left above the noise, or all was tried."""
         if state.fresh < (_MOST_FRESH if self.few(state) else self.second_thoughts(state)):
-            state = replace(state, stage="fresh", fresh=state.fresh + 1, before=_kept(state))
-            begun = _FALLING[(state.fresh - 1) % 2]  # for variety: another ridge leads elsewhere
-            return self.evaluate(replace(state, ridge=begun), *self.random_point(state))
+            state = replace(state, fresh=state.fresh + 1, before=_kept(state))
+            about = self.few(state) and state.fresh % 2 == 1
+            begun = _FALLING[-1] if about else _FALLING[0]
+            return self.widely(state, *self.random_point(state, about), begun)
         if self.may_free(state):
             state = replace(state, stage="freed", before=_kept(state), squares=True)
             return self.evaluate(state, *self.freed_point(state))
@@ -270,14 +282,14 @@ class GrowCut:
     def _staged(self, state: Any) -> Any:
         """A stage has come to its end."""
         weaker = [ridge for ridge in _FALLING if ridge < state.ridge]
-        if state.stage == "fresh" and weaker:
+        if state.stage == "wide" and weaker:
             state = replace(state, ridge=weaker[0])
             return self.evaluate(state, state.descent.point, state.signs)
-        if state.stage in ("grown", "fresh"):
+        if state.stage in ("grown", "wide"):
             state = replace(state, ridge=0.0)
             return self.evaluate(replace(state, stage="cut"), *self.cut(state))
         if state.stage == "cut":
-            if state.loss >= 0.99 * state.before[2]:
+            if state.before is not None and state.loss >= 0.99 * state.before[2]:
                 return self.nothing_to_grow(replace(self._back(state), before=None))
             state = replace(state, before=None, stage="first")
         if state.stage == "freed" and len(state.signs):
@@ -329,7 +341,7 @@ class GrowCut:
         """At what was found; where rows are few that knows the rows left out, and chance begins anew."""
         point, signs = state.descent.point, state.signs
         if self.few(state):
-            point, signs = self.random_point(state)
+            point, signs = self.random_point(state, about=False)
         return self.evaluate(state, point, signs)
 
     @staticmethod
@@ -337,6 +349,12 @@ class GrowCut:
         point, signs, loss, squares = state.before
         descent = Descent(trial=point, point=point)
         return replace(state, descent=descent, signs=signs, loss=loss, squares=squares)
+
+
+def point_of(state: Any) -> NDArray[Any]:
+    """The best point so far; before any was judged, the trial."""
+    descent = state.descent
+    return np.asarray(descent.trial if descent.point is None else descent.point)
 
 
 def _kept(state: Any) -> tuple[Any, ...]:
@@ -365,3 +383,8 @@ def fold_of(first: int, n: int) -> NDArray[Any]:
     """Which fifth of the rows each belongs to, by a hash of its number."""
     numbers = np.arange(first, first + n, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     return ((numbers >> np.uint64(40)) % np.uint64(_FOLDS)).astype(np.intp)
+
+
+def wider(rank: int) -> int:
+    """Factors of a wide start: half as many again."""
+    return rank + (rank + 1) // 2

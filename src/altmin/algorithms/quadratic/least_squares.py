@@ -33,6 +33,8 @@ from altmin.algorithms.quadratic.grow_cut import (
     dense,
     fold_of,
     losses,
+    point_of,
+    wider,
 )
 from altmin.algorithms.quadratic.lens import Lens, split_diagonal, weights_of
 from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen, without_diagonal
@@ -88,7 +90,7 @@ class LeastSquares(GrowCut, OnePass):
         if state.signs is None:
             return replace(state, phase="done")
         state = self.settle(state)
-        constant, w, own, U = self.parts(state, _point(state))
+        constant, w, own, U = self.parts(state, point_of(state))
         if state.loss > 1 and self.intercept and self.linear and not self.logistic:
             constant, w, own, U = 0.0, 0 * w, 0 * own, 0 * U  # stopped before it was better than the mean
         level = float(constant + np.sum(U**2 * state.signs))
@@ -177,13 +179,22 @@ class LeastSquares(GrowCut, OnePass):
         gone = np.diag(M) - np.square(U) @ signs
         return (U if whitening is None else np.linalg.pinv(whitening) @ U), signs, gone
 
-    def random_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Small random factors of either sign."""
+    def random_point(self, state: Any, about: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Factors of either sign; the constant goes with them, so that the mean of y stays."""
         d, k = len(state.linear), self._rank(state)
-        U = np.random.default_rng([state.seed, state.fresh]).standard_normal((d, 2 * k))
-        zero = np.zeros_like(state.linear)
-        own = np.zeros(d * state.squares)
-        return self.join(0.0, zero, own, U * (_FRESH / np.sqrt(d))), np.tile([1.0, -1.0], k)
+        wide = wider(k) if about else 2 * k
+        U = np.random.default_rng([state.seed, state.fresh]).standard_normal((d, wide))
+        signs = np.where(np.arange(wide) % 2, -1.0, 1.0)
+        if not about:
+            zero = np.zeros_like(state.linear)
+            return self.join(0.0, zero, np.zeros(d * state.squares), U * (_FRESH / np.sqrt(d))), signs
+        constant, w, own, known = self.parts(state, state.descent.point)
+        k = known.shape[1]
+        U *= np.linalg.norm(known) / np.linalg.norm(U)
+        U[:, :k] += known
+        signs[:k] = state.signs
+        constant += float(np.sum(known**2 * state.signs) - np.sum(U**2 * signs))
+        return self.join(constant, w, own, U), signs
 
     def freedom(self, state: Any) -> int:
         """Parameters at the rank that was asked for."""
@@ -254,18 +265,20 @@ class LeastSquares(GrowCut, OnePass):
             U, signs, gone = self._beside_squares(state, (vectors * values) @ vectors.T)
             point = self.join(constant - float(np.sum(U**2 * signs)), w, own + gone, U)
             return self.evaluate(state, point, signs)
-        order = np.argsort(-np.abs(values), kind="stable")[:k]
-        share = 0.5 if len(state.signs) else 1.0
-        if len(state.signs):
+        begins, few = not len(state.signs), self.few(state)
+        order = np.argsort(-np.abs(values), kind="stable")[: wider(k) if begins and few else k]
+        share = 1.0 if begins else 0.5
+        if not begins:
             noise = _ABOVE_NOISE * np.sqrt(stats["rr"] / n * len(w) / n)
-            order = order[np.abs(values[order]) > (0.0 if self.few(state) else noise)]
+            order = order[np.abs(values[order]) > (0.0 if few else noise)]
             if not len(order) or not self.may_grow(state) or (own_bend > bend and self.may_free(state)):
                 return self.nothing_to_grow(state)
         new = vectors[:, order] * np.sqrt(share * np.abs(values[order]))
         signs = np.where(values[order] < 0, -1.0, 1.0)
         point = self.join(constant - float(np.sum(new**2 * signs)), w, own, np.column_stack([U, new]))
         signs = np.concatenate([state.signs, signs])
-        return (self.grow if len(state.signs) else self.evaluate)(state, point, signs)
+        go_on = self.grow if not begins else self.widely if few else self.evaluate
+        return go_on(state, point, signs)
 
 
 def residual_directions(lens: Lens, stats: Stats) -> tuple[NDArray[Any], NDArray[Any], tuple[float, float]]:
@@ -329,7 +342,7 @@ def moments_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     """Moments of the clipped residual along clipped features."""
     w = weights_of(block)
     Z = np.asarray(state.lens.project(block.X, np.eye(block.X.shape[1])), dtype=np.float64)
-    constant, linear, own, U = algorithm.parts(state, _point(state))
+    constant, linear, own, U = algorithm.parts(state, point_of(state))
     f = constant + Z @ linear + np.square(Z @ U) @ state.signs
     _, r, _ = _left(algorithm, state, block, f + _own_squares(algorithm, state, block) @ own)
     limit, height = _CLIP * 1.2533 * state.size, 4.0 if algorithm.logistic else 1.0  # log odds for each y - p
@@ -363,8 +376,3 @@ def _left(
         return r * r, r, np.ones_like(r)
     p = 1 / (1 + np.exp(-np.clip(f, -500, 500)))
     return 2 * (np.logaddexp(0.0, f) - y * f), y - p, p * (1 - p)
-
-
-def _point(state: Any) -> NDArray[Any]:
-    descent = state.descent
-    return np.asarray(descent.trial if descent.point is None else descent.point)

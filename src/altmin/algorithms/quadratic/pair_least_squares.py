@@ -16,7 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.algorithms.quadratic.grow_cut import GrowCut, GrowCutState, dense, fold_of, losses
+from altmin.algorithms.quadratic.grow_cut import (
+    GrowCut,
+    GrowCutState,
+    dense,
+    fold_of,
+    losses,
+    point_of,
+    wider,
+)
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, applied
 from altmin.contract import Block, Done, Info, Round, Stats, record
@@ -59,7 +67,7 @@ class PairLeastSquares(GrowCut, PairSensing):
             k = min(self.rank, len(state.U), len(state.V))
             return replace(state, phase="done", U=state.U[:, :k], V=state.V[:, :k])
         state = self.settle(state)
-        U, V = self.parts(state, _point(state))
+        U, V = self.parts(state, point_of(state))
         return replace(state, phase="done", U=U, V=V, safe=(U, V), descent=None, before=None, new_U=None)
 
     # --- what a point is --------------------------------------------------------------------------------
@@ -101,11 +109,17 @@ class PairLeastSquares(GrowCut, PairSensing):
         root = np.sqrt(values[:k])
         return self.join(Q1 @ left[:, :k] * root, Q2 @ right[:k].T * root), np.ones(k)
 
-    def random_point(self, state: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Small random factors."""
-        width = min(2 * self._rank(state), *self._shape(state))
+    def random_point(self, state: Any, about: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Factors of both sides."""
+        k = self._rank(state)
+        width = min(wider(k) if about else 2 * k, *self._shape(state))
         rng = np.random.default_rng([state.seed, state.fresh])
-        sides = (rng.standard_normal((d, width)) * (_FRESH / np.sqrt(d)) for d in self._shape(state))
+        sides = [rng.standard_normal((d, width)) for d in self._shape(state)]
+        if not about:
+            return self.join(*(side * (_FRESH / np.sqrt(len(side))) for side in sides)), np.ones(width)
+        for side, known in zip(sides, self.parts(state, state.descent.point), strict=True):
+            side *= np.linalg.norm(known) / np.linalg.norm(side)
+            side[:, : known.shape[1]] += known
         return self.join(*sides), np.ones(width)
 
     def freedom(self, state: Any) -> int:
@@ -163,20 +177,23 @@ class PairLeastSquares(GrowCut, PairSensing):
         n = stats["n"]
         units = [np.sqrt(np.maximum(part / n, 1e-6)) for part in (stats["aa"], stats["bb"])]
         left, values, right = np.linalg.svd(stats["H"] / n / np.outer(*units), full_matrices=False)
-        k, some = self._rank(state), len(state.signs) > 0
+        k, some, few = self._rank(state), len(state.signs) > 0, self.few(state)
+        if few and not some:
+            k = min(wider(k), len(values))
         if some:
             d = sum(self._shape(state))
             noise = 1.2 * np.sqrt(stats["rr"] / n * d / n)
-            k = min(k, int(np.sum(values > (0.0 if self.few(state) else noise))))
+            k = min(k, int(np.sum(values > (0.0 if few else noise))))
             if not k or not self.may_grow(state):
                 return self.nothing_to_grow(state)
         root = np.sqrt(values[:k] * (0.5 if some else 1.0))
         U, V = left[:, :k] * root / units[0][:, None], right[:k].T * root / units[1][:, None]
         if some:
             U, V = (
-                np.column_stack(both) for both in zip(self.parts(state, _point(state)), (U, V), strict=True)
+                np.column_stack(both) for both in zip(self.parts(state, point_of(state)), (U, V), strict=True)
             )
-        return (self.grow if some else self.evaluate)(state, self.join(U, V), np.ones(U.shape[1]))
+        go_on = self.grow if some else self.widely if few else self.evaluate
+        return go_on(state, self.join(U, V), np.ones(U.shape[1]))
 
 
 def step_map(algorithm: PairLeastSquares, state: Any, block: Block) -> Stats:
@@ -208,7 +225,7 @@ def residual_map(algorithm: PairLeastSquares, state: Any, block: Block) -> Stats
     """Moments of the clipped residual along products of clipped designs."""
     w = weights_of(block)
     A, B = _white(state.left, block.X), _white(state.right, block.second)
-    U, V = algorithm.parts(state, _point(state))
+    U, V = algorithm.parts(state, point_of(state))
     r = np.asarray(block.y, dtype=np.float64) / state.scale - np.sum((A @ U) * (B @ V), axis=1)
     limit = _CLIP * 1.2533 * state.size
     r = np.clip(r, -limit, limit) if len(state.signs) else r
@@ -221,8 +238,3 @@ def _white(T: NDArray[Any], X: Any, factors: NDArray[Any] | None = None) -> NDAr
     """The whitened design, or its product with factors."""
     across = applied(T, np.eye(len(T)) if factors is None else factors)
     return np.asarray(times(X, across.astype(X.dtype, copy=False)), dtype=np.float64)
-
-
-def _point(state: Any) -> NDArray[Any]:
-    descent = state.descent
-    return np.asarray(descent.trial if descent.point is None else descent.point)
