@@ -98,6 +98,6 @@ def test_a_little_curvature_as_of_rounded_values_is_forgiven():
         row = check("samples are sums", "|t|", "", t, at_most=4.0, meaning="", id="straight", **changes)
         return search._bent(SimpleNamespace(guarantee_=GuaranteeReport("contradicted", (row,))))
 
-    assert said(6.0, decisive=True) == ""
-    assert said(8.0, decisive=True) == search._BENT
-    assert said(8.0) == ""  # of counts it decides nothing
+    assert said(7.5, decisive=True) == ""
+    assert said(9.0, decisive=True) == search._BENT
+    assert said(9.0) == ""  # of counts it decides nothing

@@ -48,9 +48,9 @@ _ROWS_TIMES_ATOMS = 80_000  # of a search for sparse combinations: 4,000 rows fo
 _WORSE, _MUCH = 1.5, 0.05
 _AS_CHANCE = 0.5  # what few factors leave, over what they leave of Gaussian rows: no report outvotes that
 _AS_EXACT = 1.2, 0.002  # orthogonal atoms that leave at most so many times as much as others, and so much
-# |t| of a curve in what is left: 9.5 and more for bumps that move; a report contradicts from 4 on, which rounded
-# values and limits of detection reach, too
-_STRAIGHT = 7.0
+# |t| of a curve in what is left: 9.5 and more for bumps that move; a report contradicts from 4 on, and some
+# tables with a limit of detection reach 7
+_STRAIGHT = 8.0
 _BENT = "What is left over follows squares of the fitted values: rows aren't sums of these factors."
 # nearly what low rank leaves of held-out cells, and little: non-negative weights cost nothing there, which
 # smooth surfaces, series and groups of unequal width don't allow for; so a few features may leave more
@@ -188,7 +188,7 @@ class _Search:
         notes = tuple(self.table.notes)
         if self.best is None:
             k, look = self.plain.n_components, self.seen.look
-            return nothing_in_words(k, ranked, self._closest(ranked), look, self.stopped, notes)
+            return nothing_in_words(k, ranked, look, self.stopped, notes, self._closest(ranked))
         sentence = next(f.sentence for f in (*FAMILIES, ORTHOGONAL) if f.name == self.best.family)
         return found_in_words(self.best, sentence, ranked, self.seen.look, notes)
 

@@ -38,10 +38,10 @@ def found_in_words(
 def nothing_in_words(
     k: int,
     ranked: tuple[Candidate, ...],
-    closest: Candidate | None,
     look: Look,
     stopped: bool,
     notes: tuple[str, ...],
+    closest: Candidate | None = None,
 ) -> Discovery:
     """No family was found: low rank, or noise."""
     if k:

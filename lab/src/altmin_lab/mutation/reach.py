@@ -1,8 +1,8 @@
 """Which tests reach which lines: a pytest plugin that writes it down, and the choice of tests for a bug.
 
-Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: a kernel
-counts as reached by the tests of the functions that name it. What a fixture of wider scope does counts for
-all tests of its file. What a test does in other processes isn't seen.
+Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: of a kernel
+that is called all lines count as run, and those of the kernels that it names. What a fixture of wider scope
+does counts for all tests of its file. What a test does in other processes isn't seen.
 """
 
 from __future__ import annotations
@@ -174,6 +174,7 @@ class Watch:
         self.shared: dict[str, Lines] = defaultdict(dict)
         # By a code's id, as its hash is slow: the code, and its lines that weren't run yet.
         self.left: dict[int, tuple[CodeType, set[int]]] = {}
+        self.kernels: set[compiled] = set()
 
     def look(self, frame: FrameType, event: str, _: Any) -> Any:
         """Of a call of altmin's code, watch the lines."""
@@ -197,12 +198,14 @@ class Watch:
             path = code.co_filename[len(ROOT) :]
             for line in {line for *_, line in code.co_lines() if line} - left:
                 lines[path] = lines.get(path, 0) | 1 << line
+        for kernel in list(self.kernels):
+            add(lines, lines_of(kernel))
         return lines
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Watch one test from its fixtures to its end."""
-        self.left = {}
+        self.left, self.kernels = {}, set()
         begin = _spent()
         sys.settrace(self.look)
         threading.settrace(self.look)
@@ -248,14 +251,27 @@ def add(to: Lines, other: Lines) -> None:
         to[path] = to.get(path, 0) | bits
 
 
-def unwatched(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Call without a look: a watched compiler takes five times as long."""
+@cache
+def lines_of(kernel: compiled) -> Lines:
+    """All lines of a kernel, and of those that it calls."""
+    code, scope = kernel._function.__code__, kernel._function.__globals__
+    path = code.co_filename[len(ROOT) :]
+    lines = {path: sum(1 << line for line in {line for *_, line in code.co_lines() if line})}
+    for name in code.co_names:
+        if isinstance(callee := scope.get(name), compiled):
+            add(lines, lines_of(callee))
+    return lines
 
-    def blind(*args: Any) -> Any:
+
+def unwatched(call: Callable[..., Any], watch: Watch) -> Callable[..., Any]:
+    """Call without a look, as a watched compiler takes five times as long; a word that it was called."""
+
+    def blind(kernel: compiled, *args: Any) -> Any:
+        watch.kernels.add(kernel)
         look = sys.gettrace()
         sys.settrace(None)
         try:
-            return call(*args)
+            return call(kernel, *args)
         finally:
             sys.settrace(look)
 
@@ -265,5 +281,6 @@ def unwatched(call: Callable[..., Any]) -> Callable[..., Any]:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the watch where a survey asks for it."""
     if os.environ.get(FOLDER):
-        compiled.__call__ = unwatched(compiled.__call__)  # type: ignore[method-assign]
-        config.pluginmanager.register(Watch(), "altmin-reach")
+        watch = Watch()
+        compiled.__call__ = unwatched(compiled.__call__, watch)  # type: ignore[method-assign]
+        config.pluginmanager.register(watch, "altmin-reach")
