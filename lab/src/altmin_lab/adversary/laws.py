@@ -155,8 +155,8 @@ def two_slopes(law: Law) -> None:
 
 
 def sawtooth(law: Law) -> None:
-    """A direction counts by what is beyond its last whole step."""
-    law.holds = law.sound = False
+    """A direction counts by what is beyond its last whole step: of many steps it is like noise."""
+    law.holds = False
     v = law.rng.standard_normal(law.X.shape[1])
     u = law.X @ (v / np.linalg.norm(v)) * law.rng.uniform(0.7, 2.0)
     level = between(law.rng, 0.5, 2.0)
