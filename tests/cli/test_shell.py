@@ -216,7 +216,9 @@ def test_discover_answers_on_one_page(here, folder):
     text = here("discover", "t.csv", "--out", "found.html", "--budget", "quick", "-q")
     assert "a mixture of 3 features" in text
     assert "recovered" in text
-    assert "What was tried" in (folder / "found.html").read_text()
+    page = (folder / "found.html").read_text()
+    assert "What was tried" in page
+    assert "Columns of ids or text, which were set aside: sample." in page
     names = altmin.load(folder / "found.altmin").feature_names_in_
     assert list(names[:2]) == ["column 0", "column 1"]
     here("discover", "t.csv", "--out", "found.html", "--budget", "endless", code=1)

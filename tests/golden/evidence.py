@@ -35,7 +35,7 @@ def measured_rows() -> Any:
         "error": residuals.robust_error(J, np.linalg.inv(gram), r),
         "drift": residuals.drift(J, gram, r + np.arange(60) / 30, 0.1, 2.0),
         "short drift": residuals.drift(J[:9], gram, r[:9], 0.1, 2.0),
-        "attenuation": residuals.attenuation(r, X, 2.0),
+        "attenuation": residuals.attenuation(r, X, X**2, 2.0, even=True),
         "misfit": misfit.misfit(r, J, (X,), X, J[:, 0]),
         "misfit of more": misfit.misfit(r + X[:, 0] * X[:, 1], J, (X, J), X, J[:, 0], further=X**2),
         "shapes": misfit.shapes(X),

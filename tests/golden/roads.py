@@ -71,7 +71,8 @@ def looks_at_tables() -> Any:
     found: dict[str, Any] = {}
     for name, X in tables().items():
         look = look_at(X)
-        seen = families.Seen(X, look, dimensions.count_dimensions(X, 6, 1), 1)
+        both = (dimensions.count_dimensions(rows, 6, 1) for rows in (X, X - X.mean(axis=0)))
+        seen = families.Seen(X, look, *both, 1)
         factors, centre, codes = families.principal_axes(X, 2)
         found[name] = {
             "look": look,

@@ -205,6 +205,60 @@ def test_refits_count_where_there_is_noise_and_copies_make_errors_larger():
     )
 
 
+@pytest.mark.parametrize(
+    ("changes", "status", "verdict"),
+    [
+        ({"gradient_t": 5.0}, "holds", "plausible"),
+        ({"gradient_t": 5.001}, "violated", "contradicted"),
+        ({"white": 1.5}, "holds", "plausible"),
+        ({"white": 1.501}, "violated", "plausible"),
+        ({"gradient_t": np.nan}, "cannot be checked", "contradicted"),
+    ],
+)
+def test_where_noise_of_a_feature_could_hide_its_traces_decide(changes, status, verdict):
+    id = "no_noise_in_features" if "gradient_t" in changes else "even_noise"
+    rows = replace(limits.looked_at(0.1), attenuation=0.0501, **changes)
+    report = judge(MACHINE, limits.machine(rows))
+    assert report[id].decisive and report[id].status == status
+    assert report.verdict == ("unknown" if status == "cannot be checked" else verdict)
+    assert report["exact_features"].status == "violated"
+    little = judge(MACHINE, limits.machine(replace(rows, attenuation=0.05)))
+    assert not little[id].decisive and little["exact_features"].status == "holds"
+    assert not judge(MACHINE, limits.machine(rows, exogenous=True))[id].decisive
+
+
+@pytest.mark.parametrize("changes", [{"gradient_t": 5.001}, {"white": 1.501}])
+def test_where_noise_follows_the_features_what_they_could_hide_is_an_error(changes):
+    rows = replace(limits.looked_at(0.1), noise_error=0.01, attenuation=0.04)
+    assert judge(MACHINE, limits.machine(rows)).estimated_error == pytest.approx(0.01)
+    uneven = judge(MACHINE, limits.machine(replace(rows, **changes)))
+    assert uneven.estimated_error == pytest.approx(np.hypot(0.01, 0.04))
+    assert uneven["error"].measured == pytest.approx(0.013 + 0.04)
+    declared = judge(MACHINE, limits.machine(replace(rows, **changes), exogenous=True))
+    assert declared.estimated_error == pytest.approx(0.01)
+    more = judge(MACHINE, limits.machine(replace(rows, attenuation=0.06, **changes)))
+    assert more.estimated_error == pytest.approx(0.01)  # another test speaks of it
+
+
+@pytest.mark.parametrize(("steps", "verdict"), [(4.5, "plausible"), (4.501, "contradicted")])
+def test_far_above_chance_a_further_step_contradicts(steps, verdict):
+    rows = limits.looked_at(0.1)
+    report = judge(MACHINE, limits.machine(replace(rows, misfit=replace(rows.misfit, steps=steps))))
+    assert report.verdict == verdict
+
+
+def test_what_noise_leaves_of_a_cone_is_its_error_where_nothing_was_refitted():
+    open_ = limits.INFORMED | {"informed": np.array([0.0, 0.02, 0.01])}
+    report = judge(NONNEGATIVE, limits.cone(**open_))
+    assert [factor.error for factor in report.factors] == pytest.approx([0.0, 0.02, 0.01])
+    assert [factor.bound for factor in report.factors] == pytest.approx([0.0, 0.025, 0.0125])
+    shape = replace(limits.cone_shape(), slack=np.array([0.0, 0.0, 0.03]))
+    counts = judge(NONNEGATIVE, limits.cone(**open_, counts=True, shape=shape))
+    assert [factor.error for factor in counts.factors] == pytest.approx([0.0, 0.02, 0.03])
+    both = judge(NONNEGATIVE, limits.cone(**(open_ | limits.REFITS_OF_CONE)))
+    assert "informed" not in [row.id for row in both.decisive]  # refits say more
+
+
 def test_errors_of_atoms_and_what_they_stay_below():
     clean = judge(DICTIONARY, limits.dictionary(atoms=limits.atoms(step=np.array([0.0, 0.01, 0.0, 0.0]))))
     assert [factor.error for factor in clean.factors] == [1e-6, 0.01, 1e-6, 1e-6]
@@ -213,11 +267,25 @@ def test_errors_of_atoms_and_what_they_stay_below():
         0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
-    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.005))
+    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.0046))
     assert [factor.bound for factor in noisy.factors] == pytest.approx(
-        [0.002 + 1.25 * 0.0057741] * limits.K, rel=1e-4
+        [0.002 + 1.15 * 0.0057741] * limits.K, rel=1e-4
     )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
+
+
+@pytest.mark.parametrize(
+    ("noise", "n_samples", "said"),
+    [
+        (0.0, 100_000, "fewer than 0.3 % of the samples would"),
+        (0.0, 1000, "fewer than 1 % of the samples would"),  # ten of them
+        (0.05, 100_000, "fewer than 1.2 % of the samples, and atoms closer than 0.1 rad, would"),
+        (0.02, 500, "fewer than 3 % of the samples, and atoms closer than 0.08 rad, would"),  # fifteen
+    ],
+)
+def test_what_a_dictionary_s_report_would_not_see_is_said_in_samples_too(noise, n_samples, said):
+    facts = limits.atoms(noise, n_samples=n_samples)
+    assert said in judge(DICTIONARY, limits.dictionary(atoms=facts)).claim
 
 
 def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left():

@@ -7,7 +7,7 @@ from scipy.optimize import nnls as scipy_nnls
 
 from altmin import spa, vca
 from altmin.kernels.codes import sweep, upper_quantile
-from altmin.kernels.counts import _code_variances, _least_supported, prune_rows, refuse_negative
+from altmin.kernels.counts import _code_covariance, _least_supported, _without, prune_rows, refuse_negative
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
 
@@ -121,15 +121,28 @@ def test_the_code_that_goes_first_is_the_one_that_lacks_most_evidence(seed):
     z, sizes, odds = 50 * rng.random(9), 0.1 + 0.2 * rng.random(9), 40 + 20 * rng.random(9)
     alive = np.flatnonzero(rng.random(9) < 0.8)
     mean = z[alive] @ A[alive] + 1e-9
-    variance = np.diag(np.linalg.inv((A[alive] / mean) @ A[alive].T))
-    np.testing.assert_allclose(_code_variances(A, alive, mean), variance, rtol=1e-6)
+    covariance = np.linalg.inv((A[alive] / mean) @ A[alive].T)
+    variance, found = np.diag(covariance), np.full((9, 9), np.nan)
+    _code_covariance(A, alive, mean, 2.0, found)
+    np.testing.assert_allclose(found[: len(alive), : len(alive)], 2 * covariance, rtol=1e-6)
     total = z[alive].sum()
     costs = np.maximum(_costs(z[alive], variance, sizes[alive], total), 0.0)
     lacking = z[alive] ** 2 / variance - np.maximum(costs + odds[alive], 0.0)
-    place, all_of_them = _least_supported(z, alive, variance, odds, sizes, total)
+    place, all_of_them = _least_supported(z, alive, covariance, odds, sizes, total)
     assert place == np.argmin(lacking) and lacking.min() < 0
     assert all_of_them == pytest.approx(costs.sum())
-    assert _least_supported(z, alive, variance, np.full(9, -1e3), sizes, total)[0] == -1
+    assert _least_supported(z, alive, covariance, np.full(9, -1e3), sizes, total)[0] == -1
+
+
+@pytest.mark.parametrize("gone", [0, 2, 5])
+def test_codes_vary_less_when_another_is_known_to_be_0(gone):
+    rng = np.random.default_rng(gone)
+    A, left = rng.dirichlet(np.full(40, 0.5), 6), np.delete(np.arange(6), gone)
+    mean, found, expected = rng.random(40), np.empty((7, 7)), np.empty((5, 5))
+    _code_covariance(A, np.arange(6), mean, 1.0, found)
+    _without(found, gone, 5)
+    _code_covariance(A, left, mean, 1.0, expected)
+    np.testing.assert_allclose(found[:5, :5], expected, rtol=1e-6)
 
 
 def test_pruning_keeps_the_codes_that_made_the_counts_and_says_what_they_cost():

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from altmin.guarantees import cone_rest
 from altmin.guarantees.cone_rest import ROOM, room
+from altmin.kernels.simplex import most_negative
 
 
 def growth(components):
@@ -60,3 +62,27 @@ def test_where_one_feature_of_each_is_not_enough_programs_are_solved(k, share, s
     """The bound alone would say that there is room, and there is none."""
     components = np.hstack([np.eye(k)] * 6) + share * np.random.default_rng(seed).exponential(size=(k, 6 * k))
     assert (growth(components) <= ROOM).all()
+
+
+def solved_by_scipy(B, i):
+    k, m = B.shape
+    cost = np.where(np.arange(k) == i, 1.0, 0.0)
+    bounds = {"A_ub": -B.T, "b_ub": np.zeros(m), "A_eq": np.ones((1, k)), "b_eq": [1.0]}
+    return max(-linprog(cost, **bounds, bounds=(-10, None)).fun, 0.0)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "zeros and ones", "features twice", "one feature"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_room_beyond_a_facet_is_the_optimum_of_a_linear_program(kind, seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 12))
+    B = {
+        "sparse": rng.dirichlet(np.full(60, 0.2), k),
+        "dense": rng.random((k, 60)),
+        "zeros and ones": (rng.random((k, 40)) < 0.3).astype(float),
+        "features twice": np.tile(rng.exponential(size=(k, 20)), 2),
+        "one feature": rng.random((k, 1)),  # the weights' own bound ends it
+    }[kind]
+    found = [most_negative(B, i) for i in range(k)]
+    np.testing.assert_allclose(found, [solved_by_scipy(B, i) for i in range(k)], rtol=1e-6, atol=1e-7)
+    assert max(found) > 0

@@ -28,15 +28,16 @@ def problem(monkeypatch):
     X = rng.poisson(5 * rng.random((40, 12))).astype(float)
     fits, starts = [], []
 
-    def start_with(scores, error=200.0, lost=0.4):
-        def fitted(nmf, rows, info, most, start, known=None):
+    def start_with(scores, error=200.0, lost=0.4, most=300):
+        def fitted(nmf, rows, info, steps, start, known=None):
+            assert steps == (most if most >= EVERY + 2 else 1)
             starts.append(start)
             fits.append(np.full((2, 12), float(len(fits))))
             return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60, lost=lost)
 
         monkeypatch.setattr(counts, "_short_fit", fitted)
         monkeypatch.setattr(counts, "unmixed", lambda A: A)
-        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True), 300)
+        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True), most)
         assert all(
             start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
         )  # one from the other
@@ -56,6 +57,11 @@ def problem(monkeypatch):
 )
 def test_components_are_unmixed_as_often_as_it_pays(problem, scores, start, n_fits):
     assert problem(scores) == (start, 1.0, n_fits)
+
+
+@pytest.mark.parametrize(("most", "start", "n_fits"), [(EVERY + 2, 1, 3), (EVERY + 1, 0, 1)])
+def test_too_few_iterations_for_a_second_pruning_all_belong_to_the_own_start(problem, most, start, n_fits):
+    assert problem([900, 800, 790], most=most) == (start, 1.0, n_fits)
 
 
 def test_components_of_overdispersed_counts_are_not_unmixed(problem):

@@ -143,7 +143,7 @@ def test_a_step_of_least_squares_is_half_of_the_way():
     error, bound = estimated(AtomsEvidence(fit, facts))
     assert np.all(error >= 0.037) and np.all(bound >= error)
     calm = estimated(AtomsEvidence(fit, replace(facts, step=np.full(K, 0.0005))))[0]
-    assert np.all(calm == pytest.approx(0.0025))  # a quarter more: codes have errors, too
+    assert np.all(calm == pytest.approx(0.0023))  # a seventh more: codes have errors, too
 
 
 @pytest.mark.parametrize(("change", "status"), [(lambda X: np.maximum(X - 0.5, 0.0), "violated"),
@@ -234,6 +234,34 @@ def test_pairs_that_never_occur_together_cannot_multiply():
     assert multiply(S[:, :2], np.sign(S[:, :2]), noisy=True) == 0.0
 
 
+def test_codes_of_one_size_and_sign_have_no_product_to_follow():
+    S = np.abs(codes(2, signs=True))
+    assert multiply(S, S, noisy=False) == 0.0  # rounding had been held against rounding
+
+
+def test_rare_signs_of_an_atom_of_one_sign_tie_nothing():
+    """A pursuit makes the same few mistakes in the same samples."""
+    Z = np.abs(codes(7))
+    wrong = np.random.default_rng(0).random(N) < 0.04
+    Z[wrong] *= -1
+    assert related(Z)[2] < 3.0
+    Z[np.random.default_rng(1).random(N) < 0.3] *= -1  # as many as this aren't mistakes any more
+    assert related(Z)[2] > 10.0
+
+
+def test_little_doubts_of_three_sorts_add_up():
+    """Two atoms turned by one angle in a quarter of the samples: no test alone objects."""
+    A, Z = unit(atoms(3)), codes(3, density=0.25)
+    turned = np.random.default_rng(0).random(N) < 0.18
+    first, second = Z[:, 0].copy(), Z[:, 1].copy()
+    Z[:, 0] = np.where(turned, np.cos(0.6) * first - np.sin(0.6) * second, first)
+    Z[:, 1] = np.where(turned, np.sin(0.6) * first + np.cos(0.6) * second, second)
+    found = report(noisy(Z @ A, 0.12), A)
+    against = [row.id for row in found.decisive if row.status != "holds"]
+    assert against == ["several"]
+    assert [factor.verdict for factor in found.factors] == ["plausible"] * 2 + ["recovered"] * 4
+
+
 def test_a_sample_or_two_without_a_zero_are_outliers_and_four_are_not():
     A = unit(atoms())
     S = codes(density=0.1)
@@ -265,4 +293,18 @@ def test_five_exact_codes_on_a_line_are_no_chance():
     assert crowded_lines(Z, windows, 2000).max() <= 1.0
     rows = np.flatnonzero(Z[:, 0])[:5]
     Z[rows, 1] = 0.7 * Z[rows, 0]
-    assert crowded_lines(Z, windows, 2000)[0, 1] > 1.0
+    found = crowded_lines(Z, windows, 2000)
+    assert found[:2].min() > 1.0 and found[2:].max() <= 1.0
+
+
+@pytest.mark.parametrize("width", [5e-5, 0.02, 0.2])
+def test_the_worst_line_of_a_column_is_that_of_its_worst_pair(width):
+    """Pairs that can't be the worst for either column aren't held against all shuffles."""
+    Z = codes(7, density=0.2)
+    Z[np.flatnonzero(Z[:, 2])[:30], 4] = 0.7 * Z[np.flatnonzero(Z[:, 2])[:30], 2]
+    windows = np.full(K, width)
+    pairs = np.zeros((K, K))
+    for i in range(K):
+        for j in range(i):  # in this order, as the quotient of the two codes is taken
+            pairs[i, j] = pairs[j, i] = crowded_lines(Z[:, [j, i]], windows[:2], 2000).max()
+    np.testing.assert_array_equal(crowded_lines(Z, windows, 2000), pairs.max(axis=1))

@@ -37,6 +37,13 @@ def find(table, y=None):
     return altmin.discover(table, y, budget="quick", random_state=0)
 
 
+def seen_in(rows, unit=1.0):
+    centred = rows - rows.mean(axis=0)
+    return Seen(
+        rows, look_at(rows), count_dimensions(rows / unit, 40), count_dimensions(centred / unit, 40), 0
+    )
+
+
 @pytest.fixture(scope="module")
 def mixture():
     return find(MIXTURE)
@@ -102,8 +109,7 @@ def rare():
 
 def test_features_of_counts_that_few_rows_have_are_seen_in_halves_of_the_counts(rare):
     def numbers(rows):
-        seen = Seen(rows, look_at(rows), count_dimensions(rows / noise_units(rows), 40), 0)
-        return [model.n_components for model in MIXTURES.proposals(seen)]
+        return [model.n_components for model in MIXTURES.proposals(seen_in(rows, noise_units(rows)))]
 
     assert numbers(rare) == [4, 6]
     assert numbers(rare + 0.25) == [4]  # no counts
@@ -208,13 +214,11 @@ def test_the_same_seed_gives_the_same_bits(mixture):
 
 def test_the_number_of_atoms_beyond_the_columns_is_seen_from_what_is_left():
     rows = make_planted_sparse(1200, 10, 15, 2, 0.03, random_state=0).X
-    seen = Seen(rows, look_at(rows), count_dimensions(rows, 40), 0)
+    seen = seen_in(rows)
     (proposal,) = OVERCOMPLETE.proposals(seen)
     assert (proposal.n_components, proposal.n_nonzero_coefs) == (15, 2)
     gaussian = np.random.default_rng(0).standard_normal((1200, 10))
-    assert not list(
-        OVERCOMPLETE.proposals(Seen(gaussian, look_at(gaussian), count_dimensions(gaussian, 40), 0))
-    )
+    assert not list(OVERCOMPLETE.proposals(seen_in(gaussian)))
 
 
 def test_what_a_look_rules_out_is_not_fitted():
@@ -337,7 +341,7 @@ def test_one_atom_a_row_is_no_combination(monkeypatch):
     """Where one atom a row leaves as little as more would, rows are near one of many directions each."""
     rows = make_planted_sparse(1200, 10, 15, 2, 0.03, random_state=0).X
     monkeypatch.setattr(families, "few_leave", lambda model, seen: 0.05)
-    assert not list(OVERCOMPLETE.proposals(Seen(rows, look_at(rows), count_dimensions(rows, 40), 0)))
+    assert not list(OVERCOMPLETE.proposals(seen_in(rows)))
 
 
 def test_groups_are_no_mixtures():
@@ -522,3 +526,8 @@ def test_categories_are_no_mixtures():
     found = altmin.discover(X, random_state=0)
     assert found.best is None
     assert any("two values" in candidate.note for candidate in found.candidates)
+
+
+def test_an_error_that_was_not_measured_is_left_empty(mixture):
+    refused = replace(mixture.candidates[0], error=float("nan"))
+    assert "nan" not in str(replace(mixture, candidates=(refused,)))

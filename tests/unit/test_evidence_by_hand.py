@@ -19,6 +19,7 @@ from altmin.guarantees.residuals import (
     drift,
     gradient_t,
     robust_error,
+    robustness,
     singular_ratio,
     white_ratio,
 )
@@ -77,18 +78,40 @@ def test_attenuation_is_bounded_by_slope_and_size():
     g = np.column_stack([nearly, 1 + np.abs(np.random.default_rng(1).standard_normal(4000))])
     rng = np.random.default_rng(2)
     r = 0.1 * rng.standard_normal(4000)
+
+    def hidden(r, column, size=1.0, even=True):
+        return attenuation(r, g[:, [column]], np.ones((len(r), 1)), size, even)
+
     # a derivative that hardly varies: only the size of the residual bounds the noise of that feature
-    assert attenuation(r, g[:, :1], size=1.0) == pytest.approx(np.mean(r**2), rel=1e-6)
-    assert attenuation(r, g[:, :1], size=4.0) == pytest.approx(np.mean(r**2) / 4, rel=1e-6)
-    # one that does: the slope of squared residuals bounds it further
-    varied = attenuation(r, g[:, 1:], size=1.0)
-    assert varied < np.mean(r**2) / 2
+    assert hidden(r, 0) == pytest.approx(np.mean(r**2), rel=1e-6)
+    assert hidden(r, 0, size=4.0) == pytest.approx(np.mean(r**2) / 4, rel=1e-6)
+    # one that does: the slope of squared residuals bounds it further, where noise is even
+    assert hidden(r, 1) < 0.6 * hidden(r, 1, even=False)
     noisy = r + 0.1 * rng.standard_normal(4000) * g[:, 1]
     root = np.sqrt(np.mean(g[:, 1] ** 2))
-    assert attenuation(noisy, g[:, 1:], size=1.0) == pytest.approx(root * 0.01, rel=0.35)
-    assert attenuation(noisy, g[:, 1:], size=1.0) > root * 0.01
+    assert hidden(noisy, 1) == pytest.approx(root * 0.01, rel=0.35)
+    assert hidden(noisy, 1) > root * 0.01
     # half of a feature at most
-    assert attenuation(100 * r, g[:, :1], size=1.0) == pytest.approx(1.0, rel=1e-6)
+    assert hidden(100 * r, 0) == pytest.approx(1.0, rel=1e-6)
+
+
+def test_attenuation_is_bounded_by_rows_in_which_other_noise_is_small():
+    rng = np.random.default_rng(4)
+    x, g = rng.standard_normal(4000), rng.standard_normal((4000, 1))
+    r = 0.3 * x * rng.standard_normal(4000)
+    plain = np.mean(r**2) / np.sqrt(np.mean(g**2))
+    found = attenuation(r, g, x[:, None] ** 2, 1.0, even=False)
+    assert found < 0.2 * plain
+    # the noise of the feature itself is never bounded away, whatever else there is
+    both = r + 0.2 * g[:, 0] * rng.standard_normal(4000)
+    assert attenuation(both, g, x[:, None] ** 2, 1.0, even=False) > 0.04 * np.sqrt(np.mean(g**2))
+
+
+def test_a_hidden_cause_has_to_explain_this_share_of_noise_and_feature():
+    share = robustness(size=2.0, sigma=0.5)
+    assert share**2 / (1 - share) == pytest.approx((0.1 * 2 / 0.5) ** 2)
+    assert robustness(1.0, 1e-9) == pytest.approx(1.0, abs=1e-6)
+    assert robustness(1.0, 100.0) == pytest.approx(0.001, rel=0.01)
 
 
 def test_curved_is_the_t_of_squares_or_cubes():

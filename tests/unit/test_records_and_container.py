@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from altmin.contract import ArgMax, Max
 from altmin.io import records
 from altmin.io.container import ContainerError, read_container, read_meta, write_container
-from altmin.io.records import flatten, record, restore
+from altmin.io.records import flatten, record, replace, restore
 
 TREE = {
     "array": np.arange(6.0).reshape(2, 3),
@@ -42,6 +42,17 @@ def same(a, b):
         same(vars(a), vars(b))
     else:
         assert a == b
+
+
+def test_a_record_with_another_value_is_a_record_of_its_own():
+    old = ArgMax(1.5, 3, "x")
+    new = replace(old, row=4)
+    assert type(new) is ArgMax and vars(new) == {**vars(old), "row": 4}
+    assert old.row == 3 and new != old and replace(new, row=3) == old
+    with pytest.raises(AttributeError):
+        new.row = 5
+    with pytest.raises(TypeError, match="ArgMax has no field 'place'"):
+        replace(old, place=4)
 
 
 def test_a_tree_comes_back_as_it_was(tmp_path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.cone_rest import constant_left
+from altmin.guarantees.cone_rest import constant_left, noise_error
 from altmin.guarantees.curvature import curved, cut_share
 from altmin.guarantees.machine_rows import jacobian
 from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
@@ -43,6 +43,58 @@ def test_noise_is_taken_for_noise(uneven):
     assert max(one.pattern for one in found) <= 5
     assert max(max(one.product, one.ridge) for one in found) <= 1.45
     assert max(one.rank for one in found) <= 1.5
+    assert max(one.steps for one in found) <= 3.7
+    assert max(one.neighbour for one in found) <= 4.5
+    assert max(one.middle for one in found) <= 4
+
+
+def test_a_jump_along_any_direction_is_seen_by_half_spaces_in_few_rows():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((250, 4))
+    v = rng.standard_normal(4)
+    J = jacobian(X, np.eye(4)[:1])
+    y = X[:, 0] ** 2 + 1.0 * (X @ v / np.linalg.norm(v) > 0.8) + 0.1 * rng.standard_normal(250)
+    fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
+    found = misfit(y - fitted, J, (X,), X, fitted)
+    assert found.steps > 5
+
+
+def test_the_sizes_of_two_features_that_multiply_are_seen():
+    rng = np.random.default_rng(2)
+    X = rng.standard_normal((400, 5))
+    J = jacobian(X, np.eye(5)[:1])
+    sizes = np.abs(X[:, [2, 4]])
+    y = X[:, 0] ** 2 + 0.05 * (sizes.prod(axis=1) - 0.3 * sizes.sum(axis=1)) + 0.1 * rng.standard_normal(400)
+    fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
+    found = misfit(y - fitted, J, (X,), X, fitted)
+    assert found.shape > 1.6 and found.steps > 4
+
+
+@pytest.mark.parametrize("later", [-1, 1])
+def test_targets_that_hold_a_part_of_the_next_row_are_seen(later):
+    rng = np.random.default_rng(1)
+    X = rng.standard_normal((400, 3))
+    J = jacobian(X, np.eye(3)[:1])
+    f = X[:, 0] ** 2 + X[:, 1]
+    y = 0.8 * f + 0.2 * np.roll(f, later) + 0.2 * rng.standard_normal(400)
+    fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
+    assert misfit(y - fitted, J, (X,), X, fitted).neighbour > 6
+
+
+def test_what_noise_leaves_of_components_follows_least_squares_and_the_noise_of_codes():
+    rng = np.random.default_rng(0)
+    A = rng.gamma(2.0, size=(3, 30))
+    A /= np.linalg.norm(A, axis=1, keepdims=True)
+    Z = rng.dirichlet(np.full(3, 0.3), 2000)
+    X = Z @ A + 0.02 * rng.standard_normal((2000, 30))
+    codes = X @ np.linalg.pinv(A)
+    found = noise_error(codes, X - codes @ A, A, 2000)
+    least = 0.02 * np.sqrt(30 * np.diag(np.linalg.inv(np.maximum(codes, 0).T @ np.maximum(codes, 0))))
+    blur = 0.02 * np.linalg.norm(np.linalg.pinv(A), axis=0) / np.quantile(codes, 0.999, axis=0)
+    np.testing.assert_allclose(found, least + 0.8 * blur, rtol=0.1)
+    more = noise_error(codes, X - codes @ A, A, 8000)  # of which these are a sample
+    np.testing.assert_allclose(more, least / 2 + 0.8 * blur, rtol=0.1)
+    assert np.isinf(noise_error(codes[:, :3], np.zeros((2000, 30)), A, 2000)).all()
 
 
 def test_nothing_left_over_is_no_evidence():

@@ -41,7 +41,7 @@ def dimensions(chosen, most=6, left=0.01):
 
 
 def seen(chosen, rows=MIXTURE, **changes):
-    return Seen(rows, look_at(rows), dimensions(chosen, **changes), 0)
+    return Seen(rows, look_at(rows), dimensions(chosen, **changes), dimensions(chosen, **changes), 0)
 
 
 # --- proposals -----------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_what_leaves_hope_is_fitted_to_all_rows(
 def test_a_family_is_claimed_by_what_few_leave_or_by_its_report(
     leave, verdict, claimed, searching, monkeypatch
 ):
-    report = SimpleNamespace(verdict=verdict, factors=(SimpleNamespace(verdict=verdict),) * 2)
+    report = SimpleNamespace(verdict=verdict, factors=(SimpleNamespace(verdict=verdict),) * 2, decisive=())
     fitted = SimpleNamespace(guarantee_=report)
     monkeypatch.setattr(search, "clone", lambda model: model)
     monkeypatch.setattr(search, "quiet_fit", lambda model, rows: fitted)

@@ -1,6 +1,6 @@
 """Tables without structure that :func:`altmin.discover` could claim.
 
-Kinds in TUNING were looked at while its rules were chosen, those in JUDGED were not.
+All of these kinds were looked at while its rules were chosen; :mod:`altmin_lab.judged_tables` has others.
 """
 
 from __future__ import annotations
@@ -157,32 +157,6 @@ def _shuffled_parts(rng: Rng) -> NDArray[Any]:
     return np.column_stack([rng.permutation(column) for column in table.T])
 
 
-TUNING: dict[str, Callable[[Rng], NDArray[Any]]] = {
-    "white noise": lambda rng: rng.standard_normal(_size(rng)),
-    "correlated Gaussian": _correlated,
-    "low rank": _low_rank,
-    "elliptical": _elliptical,
-    "clusters": _clusters,
-    "manifold": _manifold,
-    "random walk": _walk,
-    "shuffled columns of real tables": _shuffled,
-    "groups": _groups,
-    # these were judged first, and have been looked at since
-    "copula with skewed columns": _copula,
-    "t, three degrees of freedom": _t_columns,
-    "mixture of Gaussians": _gaussian_mixture,
-    "windows of a series": _autoregressive,
-    "S curve": _s_curve,
-    "survey": _survey,
-    "categories": _one_hot,
-    "rounded": _rounded,
-    "lognormal": _lognormal,
-    "shuffled columns of other real tables": _shuffled_others,
-    "walk from row to row": _walk_in_time,
-    "shuffled columns of parts of real tables": _shuffled_parts,
-}
-
-
 def _gaussian_factors(rng: Rng) -> NDArray[Any]:
     """Gaussian weights of positive factors, with noise of another size in each column."""
     n, d = _size(rng)
@@ -276,7 +250,30 @@ def _measured(name: str) -> NDArray[Any]:
     return np.asarray(TABLES[name]().X, dtype=float)
 
 
-JUDGED: dict[str, Callable[[Rng], NDArray[Any]]] = {
+TUNING: dict[str, Callable[[Rng], NDArray[Any]]] = {
+    "white noise": lambda rng: rng.standard_normal(_size(rng)),
+    "correlated Gaussian": _correlated,
+    "low rank": _low_rank,
+    "elliptical": _elliptical,
+    "clusters": _clusters,
+    "manifold": _manifold,
+    "random walk": _walk,
+    "shuffled columns of real tables": _shuffled,
+    "groups": _groups,
+    # these were judged first, and have been looked at since
+    "copula with skewed columns": _copula,
+    "t, three degrees of freedom": _t_columns,
+    "mixture of Gaussians": _gaussian_mixture,
+    "windows of a series": _autoregressive,
+    "S curve": _s_curve,
+    "survey": _survey,
+    "categories": _one_hot,
+    "rounded": _rounded,
+    "lognormal": _lognormal,
+    "shuffled columns of other real tables": _shuffled_others,
+    "walk from row to row": _walk_in_time,
+    "shuffled columns of parts of real tables": _shuffled_parts,
+    # and these, in a second round
     "Gaussian weights of positive factors": _gaussian_factors,
     "Gaussian rows of any size": _sizes_of_rows,
     "groups of unequal width": _unequal_groups,

@@ -118,7 +118,8 @@ def findings(names: list[str]) -> Iterator[dict[str, Any]]:
             "given": table.number,
         }
         if table.factors is not None:
-            row["angles"] = _angles(table, found.best)
+            row["angles"] = _angles(table, found.best or (found.closest and found.closest.model))
+            row["suggested"] = found.best is None
         else:
             row["again"] = _found_again(table)
         yield row
@@ -174,6 +175,7 @@ def markdown(rows: list[dict[str, Any]]) -> str:
         ]
         for row in known:
             cells = [str(row["angles"].get(name, "-")) for name in ("discover", *_GIVEN)]
+            cells[0] += " (suggested)" if row["suggested"] and "discover" in row["angles"] else ""
             lines.append(f"| {row['table']}, {row['given']} | {' | '.join(cells)} |")
     others = [row for row in rows if "again" in row]
     if others:

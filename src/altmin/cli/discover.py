@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,9 @@ def discover_file(
     shape = image_shape_of(image_shape)
     frame = read_frame(data, wanted)
     found = discover(frame.X, frame.y, budget=budget, random_state=seed, verbose=not quiet)
+    if frame.aside:
+        note = f"Columns of ids or text, which were set aside: {', '.join(frame.aside)}."
+        found = replace(found, notes=(*found.notes, note))
     if found.best is not None and frame.columns is not None:
         found.best.feature_names_in_ = np.array(frame.columns, dtype=object)
     draw_without_a_screen()

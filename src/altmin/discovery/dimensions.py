@@ -56,6 +56,11 @@ class Dimensions:
         """Whether more dimensions than could be looked at may be needed."""
         return self.chosen == len(self.errors) - 1 and self.left > _EXACT
 
+    def leaving(self, share: float) -> int | None:
+        """The fewest dimensions that leave at most this share; None where none of those looked at do."""
+        enough = np.flatnonzero(self.errors <= share)
+        return int(enough[0]) if len(enough) else None
+
 
 def count_dimensions(table: NDArray[Any], most: int, seed: int = 0) -> Dimensions:
     """Choose the number of dimensions by held-out blocks of cells.

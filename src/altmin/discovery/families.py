@@ -34,11 +34,12 @@ _FLAT = 2.0  # more atoms a row than it has lower what is left, against chance, 
 
 @dataclass(frozen=True)
 class Seen:
-    """What the families may know of a table before they are tried: rows, a look, dimensions, a seed."""
+    """What families may know of a table before they are tried; 'beyond_mean' are dimensions without it."""
 
     rows: NDArray[Any]
     look: Look
     dimensions: Dimensions
+    beyond_mean: Dimensions
     seed: int
 
 
@@ -84,8 +85,11 @@ def _mixtures(seen: Seen) -> Iterator[Any]:
 
 
 def _sparse(seen: Seen) -> Iterator[Any]:
-    """As many atoms as dimensions, or as columns: where dimensions predict badly, or are hardly fewer."""
-    columns, dimensions = seen.look.n_features - seen.look.constant, seen.dimensions
+    """As many atoms as dimensions, or as columns: where dimensions predict badly, or are hardly fewer.
+
+    A dictionary takes the mean off, so it is no dimension.
+    """
+    columns, dimensions = seen.look.n_features - seen.look.constant, seen.beyond_mean
     wanted = [] if dimensions.saturated else [dimensions.chosen]
     if dimensions.saturated or dimensions.left > _BADLY or columns <= 2 * dimensions.chosen:
         wanted.append(columns)

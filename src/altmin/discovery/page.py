@@ -26,6 +26,9 @@ _TERMS = (
     "The target is the sum of these terms and a constant. The effect of a term is its spread over that of "
     "the target."
 )
+_UNCONFIRMED = (
+    "Nothing confirms that rows are made of these. Take them as a suggestion: do they mean something to you?"
+)
 _MEANING = {
     True: "The error is the share of the target's variance, on rows held out, that each law leaves.",
     False: "The error is the share of the squared size of cells, held out from the fits, that each candidate "
@@ -66,11 +69,14 @@ def parts_of(
     parts = [tag("h2", "How sure is that?"), *sure]
     if found.best is not None:
         if hasattr(found.best, "components_"):
-            parts += [tag("h2", "The factors"), _factors(found, image_shape, words)]
+            parts += [tag("h2", "The factors"), _factors(found.best, image_shape, words)]
         if found.terms:
             parts += [tag("h2", "The law"), _law(found, words)]
         if found.guarantee is not None:
             parts.append(folded("The report, with every test", Raw(found.guarantee._repr_html_())))
+    if found.closest is not None:
+        close = _factors(found.closest.model, image_shape, words)
+        parts += [tag("h2", "What comes close"), tag("p", _UNCONFIRMED), close]
     law = any(row.family == "no relation" for row in found.candidates)
     tried = [_row(row) for row in found.candidates]
     parts += [tag("h2", "What was tried"), tag("p", _MEANING[law]), table(tried), _against(found)]
@@ -80,15 +86,15 @@ def parts_of(
 
 
 def _row(candidate: Candidate) -> dict[str, Any]:
-    """Of the table of candidates, for a reader: shares in per cent, what says nothing left out."""
+    """Of the table of candidates, for a reader: shares in per cent, and few columns, for a phone."""
     factors = ", ".join(f"{n} {verdict}" for verdict, n in candidate.factors.items())
+    agree = set(candidate.factors) <= {candidate.verdict}
     return {
         "tried": candidate.family,
         "number": candidate.n_components,
         "error": f"{candidate.error:.2%}" if np.isfinite(candidate.error) else "",
-        "verdict": candidate.said,
-        "factors": factors,
-        "CPU seconds": round(candidate.seconds, 1),
+        "verdict": candidate.said if agree else f"{candidate.said} ({factors})",
+        "seconds": round(candidate.seconds, 1),
     }
 
 
@@ -108,23 +114,24 @@ def _law(found: Discovery, words: Sequence[str] | None) -> Raw:
     return join(tag("p", _TERMS), table(rows))
 
 
-def _factors(found: Discovery, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
+def _factors(model: Any, image_shape: tuple[int, int] | None, words: Sequence[str] | None) -> Raw:
     """Bars with the names of the columns, where these are few; pictures or top features otherwise."""
-    names = found.names if words is None else words
+    names = getattr(model, "feature_names_in_", None) if words is None else words
     if image_shape is not None or names is None or len(names) > _BARS:
-        return components_part(found.best, image_shape, words)
-    cards = [_card(found, number, list(names)) for number in range(len(found.best.components_[:_MOST]))]
-    more = len(found.best.components_) - _MOST
+        return components_part(model, image_shape, words)
+    cards = [_card(model, number, list(names)) for number in range(len(model.components_[:_MOST]))]
+    more = len(model.components_) - _MOST
     note = tag("p", f"{more} more are not shown.", class_="soft") if more > 0 else ""
     return join(tag("div", join(*cards), style=_GRID), note)
 
 
-def _card(found: Discovery, number: int, names: list[str]) -> Raw:
+def _card(model: Any, number: int, names: list[str]) -> Raw:
     """One factor: its verdict, and its largest entries as bars, those below 0 in another colour."""
-    row = np.asarray(found.best.components_[number], dtype=np.float64)
+    row = np.asarray(model.components_[number], dtype=np.float64)
     top = np.argsort(-np.abs(row), kind="stable")[:_ENTRIES]
     top = top[np.abs(row[top]) > _NOTHING * np.abs(row).max()]
-    verdict = found.guarantee.factors[number].verdict if found.guarantee.factors else ""
+    report = model.guarantee_
+    verdict = report.factors[number].verdict if report.factors else ""
     lines = [
         join(
             tag("dt", names[i], style=_NAME, title=names[i]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from math import isfinite
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -125,6 +126,8 @@ class Discovery:
         What was left out.
     terms : tuple of Term
         Of a law: the terms that move the target most, largest first.
+    closest : Candidate or None
+        Where no family is claimed: mixtures that come close, with their ``model``, which nothing confirms.
     """
 
     kind: str
@@ -137,6 +140,7 @@ class Discovery:
     code: str
     notes: tuple[str, ...] = ()
     terms: tuple[Term, ...] = ()
+    closest: Candidate | None = None
 
     @property
     def guarantee(self) -> Any:
@@ -158,7 +162,8 @@ class Discovery:
             f"{'tried':<46}{'number':>7}{'held-out error':>16}  verdict",
         ]
         for row in self.candidates:
-            lines.append(f"{row.family[:45]:<46}{row.n_components:>7}{row.error:>16.2%}  {row.said}")
+            error = f"{row.error:.2%}" if isfinite(row.error) else ""
+            lines.append(f"{row.family[:45]:<46}{row.n_components:>7}{error:>16}  {row.said}")
         return "\n".join(lines)
 
     def plot(self, **options: Any) -> Any:

@@ -36,7 +36,12 @@ def found_in_words(
 
 
 def nothing_in_words(
-    k: int, ranked: tuple[Candidate, ...], look: Look, stopped: bool, notes: tuple[str, ...]
+    k: int,
+    ranked: tuple[Candidate, ...],
+    look: Look,
+    stopped: bool,
+    notes: tuple[str, ...],
+    closest: Candidate | None = None,
 ) -> Discovery:
     """No family was found: low rank, or noise."""
     if k:
@@ -49,26 +54,41 @@ def nothing_in_words(
         kind = "noise"
         answer = "Nothing but noise was found: no cell can be predicted from the others of its row."
     undecided = [c for c in ranked if c.model is not None and not c.note]
+    others = [c for c in undecided if c is not closest]
+    first = undecided[0] if closest is None and undecided else closest
     surer = "More rows, or less noise, would let the tests of the families see more."
+    if first is not None and not stopped:
+        advice = first.model.guarantee_.advice.split(";")[0]
+        surer = f"To be surer of {first.family}: {advice}." if advice else surer
+    said = []
+    if closest is not None:
+        said.append(
+            f"Mixtures of {closest.n_components} features come close: they explain {1 - closest.error:.1%} "
+            f"of the held-out cells, but their report says '{closest.verdict}', so they are a suggestion and "
+            "no claim."
+        )
     if stopped:
-        sure = "The search was stopped before it ended, so this may change."
-    elif undecided:
-        names = ", ".join(f"{c.family} ({c.n_components})" for c in undecided)
-        sure = f"Some families could be neither confirmed nor ruled out: {names}."
-        advice = undecided[0].model.guarantee_.advice.split(";")[0]
-        surer = f"To be surer of {undecided[0].family}: {advice}." if advice else surer
-    elif any(c.verdict for c in ranked):
-        sure = "No family that was tried fits the rows well enough; the list says what speaks against each."
-    else:
-        sure = "Every family was ruled out by a first look at the rows."
+        said.append("The search was stopped before it ended, so this may change.")
+    elif others:
+        names = ", ".join(f"{c.family} ({c.n_components})" for c in others)
+        said.append(f"Some families could be neither confirmed nor ruled out: {names}.")
+    elif closest is None and any(c.verdict for c in ranked):
+        said.append(
+            "No family that was tried fits the rows well enough; the list says what speaks against each."
+        )
+    elif closest is None:
+        said.append("Every family was ruled out by a first look at the rows.")
     left = next(c.error for c in ranked if (c.family, c.n_components) == (kind, k))
     if k and left > _MOST:
-        sure += (
-            f" {k} dimensions leave {left:.0%} of the held-out cells unexplained: factors that few rows "
+        said.append(
+            f"{k} dimensions leave {left:.0%} of the held-out cells unexplained: factors that few rows "
             "have, or that are weaker than this noise, would not be seen."
         )
     code = f"from sklearn.decomposition import PCA\n\nmodel = PCA({k}).fit(X)\n" if k else ""
-    return Discovery(kind, k, answer, (answer, sure, surer), None, ranked, look, code, notes)
+    if closest is not None:
+        code += f"\n# what comes close, and isn't confirmed:\n{code_of(closest.model)}"
+    why = (answer, " ".join(said), surer)
+    return Discovery(kind, k, answer, why, None, ranked, look, code, notes, closest=closest)
 
 
 def aside_in_code(found: Discovery, constant: list[int], frame: bool) -> Discovery:

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 from scipy.sparse.linalg import svds
+
+from altmin.kernels.simplex import most_negative
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
+_FACETS = 0.8  # share of a code's noise by which its facet moves the components
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -58,12 +60,7 @@ def room(components: NDArray[Any], error: Any = 0.0) -> NDArray[Any]:
     for i in np.sort(order[~enough]):
         if found.sum() - found.max() > ROOM:
             break
-        wanted = np.zeros(k)
-        wanted[i] = 1.0
-        done = linprog(
-            wanted, A_ub=-B.T, b_ub=np.zeros(B.shape[1]), A_eq=np.ones((1, k)), b_eq=[1.0], bounds=(-10, None)
-        )
-        found[i] = max(-float(done.fun), 0.0) if done.status == 0 else np.inf
+        found[i] = most_negative(B, int(i))
     return found
 
 
@@ -150,6 +147,39 @@ def code_noise(rest: NDArray[Any], components: NDArray[Any]) -> NDArray[Any] | N
         return None
     noise = np.mean(rest**2, axis=0) * W / (W - D)  # of each feature: that of counts differs
     return np.asarray(np.sqrt(np.square(np.linalg.pinv(components)).T @ noise))
+
+
+def noise_error(
+    codes: NDArray[Any], rest: NDArray[Any], components: NDArray[Any], n_rows: int
+) -> NDArray[Any]:
+    """Error of each component that noise leaves where its purest samples fix it.
+
+    What least squares on the codes leaves open, with the noise of each sample, and what the noise of the
+    codes themselves moves: facets run through the middle of it.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of some samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        Of norm 1.
+    n_rows : int
+        Samples that were fitted.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Infinite where nothing lies outside the span.
+    """
+    W, D = rest.shape[1], len(components)
+    blur = code_noise(rest, components)
+    if blur is None:
+        return np.full(D, np.inf)
+    Z = np.maximum(codes, 0.0)
+    own = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ Z.T
+    noise = np.sum(rest**2, axis=1) * W / (W - D)
+    left = np.sqrt(np.square(own) @ noise * len(Z) / n_rows)
+    return np.asarray(left + _FACETS * blur / np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300))
 
 
 def negative_excess(codes: NDArray[Any], noise: NDArray[Any], error: float) -> float:

@@ -27,8 +27,10 @@ _ATOM = (
     "apart",
     "alone",
     "unrelated",
+    "three",
     "mixed",
     "lines",
+    "several",
     "one_direction",
     "still",
     "least_squares",
@@ -45,18 +47,22 @@ _WHOLE = (
     "none_dense",
     "none_tied",
     "none_multiply",
+    "none_in_all",
     "inside",
 )
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
 _BOUND = 2.5  # standard errors
+_SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
+_TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
+_SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
 _FEW_DENSE, _RARE = (
     2.5,
     (0.0005, 0.003),
 )  # samples without any zero that may be outliers
 _CODES, _FOLLOWED = (
+    1.15,
     1.25,
-    1.35,
 )  # times larger than least squares says: codes have errors, a stream is followed
 
 
@@ -157,9 +163,11 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     clean, n, k = a.noise == 0, max(a.n_samples, 1), len(a.theta)
     by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
     off, se = _off(e)
+    apart = 0.35 if clean else 0.15 + 4 / np.sqrt(n)
+    related = np.maximum(a.size_related, a.sign_related) / (by_chance + (1 if clean else 4)) * np.ones(k)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
-             at_most=0.35 if clean else 0.15 + 4 / np.sqrt(n),
+             at_most=apart,
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
              "subspace only: a mixture of the two may be the truth."),
@@ -169,10 +177,13 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              meaning="How well the samples without another atom show this one (1: as well as all). An atom "
              "that comes only with another one may be any mixture of the two."),
         each("codes of two atoms don't depend on each other", "|t| / chance",
-             np.maximum(a.size_related / (by_chance + (2 if clean else 4)),
-                        a.sign_related / (by_chance + (1 if clean else 4))) * np.ones(k),
-             at_most=1.0, id="unrelated", otherwise="plausible", against="its codes follow another atom's",
+             related, at_most=1.0, id="unrelated", otherwise="plausible",
+             against="its codes follow another atom's",
              meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
+        each("no three atoms keep together", "threes", np.broadcast_to(a.three, k), at_most=1.0,
+             id="three", otherwise="plausible", against="it keeps together with two others",
+             meaning="Whether an atom is there with two others far more, or far less, often than with either "
+             "of them: mixtures of the three may be what made the samples."),
         each("no atom is one feature, cut at zero", "cut features", np.broadcast_to(a.bare, k), at_most=0.0,
              id="mixed", otherwise="plausible", against="a single feature that is never negative",
              meaning="1 for an atom that is a single feature whose values have one sign. Features of which "
@@ -181,6 +192,12 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              otherwise="plausible", against="a mixture with another atom is sparser",
              meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
              "mixture of the two is sparser than the atoms themselves."),
+        each("an atom isn't doubtful in several ways", "sum of squares",
+             (np.maximum(a.together, 0.0) / apart) ** 2 + a.line**2 + related**2, at_most=_SEVERAL,
+             id="several", otherwise="plausible", against="doubtful in several ways",
+             meaning="Squares of the three numbers above that tell of a mixture (used together, codes that "
+             "follow each other, a crowded line), each over its bound: a mixture that no one of them shows "
+             "leaves something in all."),
         each("samples with an atom share one direction", "second", a.second, at_most=1.0, id="one_direction",
              otherwise="plausible", against="its samples point in two directions",
              meaning="What the samples with an atom leave over has a direction of its own: two atoms close "
@@ -242,10 +259,10 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               meaning="Variance of the number of atoms in a sample, over that of independent uses. Samples "
               "that need far more atoms than the others may be made of atoms that are missing."),
         whole("nothing is missing: no sample needs too many atoms", "dense samples", a.dense,
-              at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else 0.01, id="none_dense",
+              at_most=float(np.clip(_FEW_DENSE / n, *_RARE)) if clean else _DENSE, id="none_dense",
               everywhere=False, otherwise="contradicted" if a.dense > 0.05 else "plausible",
               meaning="Share of the samples that use more atoms than independent uses explain."),
-        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=5.0,
+        whole("nothing is missing: signs of codes don't go together", "beyond chance", a.tied, at_most=_TIED,
               id="none_tied", everywhere=False, otherwise="plausible",
               meaning="How far the signs of all pairs of codes depend on each other, in standard deviations. "
               "Samples with a missing atom are made of the same codes with the same signs each time."),
@@ -253,6 +270,13 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               id="none_multiply", everywhere=False, otherwise="plausible",
               meaning="How far other codes follow the product of two, over what chance explains: two atoms "
               "that occur together may leave a trace of their own."),
+        whole("nothing is missing: little doubts don't add up", "sum of squares",
+              float(a.multiplied**2 + np.max(a.three) ** 2
+                    + (0.0 if clean else max(a.tied / _TIED, 0.0) ** 2 + (a.dense / _DENSE) ** 2)),
+              at_most=_SEVERAL, id="none_in_all", everywhere=False, otherwise="plausible",
+              meaning="Squares of the numbers that tell of a missing atom (signs that go together, products, "
+              "three atoms that keep together), each over its bound: one that is rare leaves something in "
+              "all."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
@@ -278,13 +302,11 @@ def claim(e: AtomsEvidence) -> str:
     text = "These are the atoms that made the samples, up to order, sign and scale."
     if e.atoms is None:
         return text
-    if e.atoms.noise == 0:
-        return f"{text} What occurs in fewer than 0.3 % of the samples would not be seen."
-    close, rare = max(0.08, 2 * e.atoms.noise), 100 * max(0.01, 0.25 * e.atoms.noise)
-    return (
-        f"{text} What occurs in fewer than {rare:.2g} % of the samples, and atoms closer than {close:.2g} "
-        "rad, would not be seen."
-    )
+    noise = e.atoms.noise
+    share = max(0.01, 0.25 * noise) if noise > 0 else 0.003
+    rare = 100 * max(share, _SEEN[noise > 0] / max(e.atoms.n_samples, 1))
+    close = f", and atoms closer than {max(0.08, 2 * noise):.2g} rad," if noise > 0 else ""
+    return f"{text} What occurs in fewer than {rare:.2g} % of the samples{close} would not be seen."
 
 
 def error(e: AtomsEvidence) -> float | None:
@@ -323,6 +345,8 @@ DICTIONARY = Family(
         "zeros say nothing",
         "uncut": "values were cut at a level: leave out samples or features that reach it",
         "fine": "values are rounded too coarsely: keep more digits",
+        "three": "some atoms keep together: samples with two of them and without the third one would tell",
+        "several": "some atoms may be mixtures of two: more samples",
         "lines": "two atoms are mixed up: more samples, or another random_state",
         "one_direction": "some components merge two atoms: try a larger n_components",
         "still": "the data changed on the way: fit early and late samples separately, or use "
@@ -338,6 +362,7 @@ DICTIONARY = Family(
         "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
         "features: a larger n_components, or features in units of their noise",
         "none_multiply": "two atoms leave a trace of their own where both occur: samples aren't sums",
+        "none_in_all": "an atom may be missing: more samples, or a larger n_components",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "halves": "fits on halves disagree: more samples",

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step
+from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
@@ -84,6 +85,8 @@ class AtomFacts:
         Share of the entries that are piled up at an end of their feature's values.
     bare : ndarray
         1 where the atom is a single feature whose values have one sign: its zeros may be those of a cut.
+    three : ndarray
+        How far it is there with two others more, or less, often than with one of them, over chance.
     grid : float
         Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
     """
@@ -116,6 +119,7 @@ class AtomFacts:
     cut: float = 0.0
     grid: float = 0.0
     bare: Any = 0.0
+    three: Any = 0.0
     turn: Any = 0.0
     ways: Any = 1.0
 
@@ -157,9 +161,10 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     step, variances, second, bent = _from_rest(S, X, A, noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
-    spread, dense = _counts(S != 0, noise > 0)
+    speaking = with_fewer_silent(S != 0)
+    spread, dense = _counts(speaking, noise > 0)
     n, k = S.shape
-    phi, partner = together(S != 0)
+    phi, partner = together(speaking)
     drift = _drift(S, X, noise)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
@@ -187,7 +192,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         span=span,
         together=phi,
         partner=partner,
-        line=(crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros((k, k))).max(axis=1),
+        line=crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros(k),
         second=second,
         drift=drift,
         step=step,
@@ -206,6 +211,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
+        three=threes(speaking),
         turn=turn,
         ways=ways,
     )
@@ -364,6 +370,7 @@ def _second_direction(S: Array, rest: Array) -> Array:
     k = S.shape[1]
     found = np.full(k, np.nan)
     rng = np.random.default_rng(0)
+    rest = rest.astype(np.float32)  # ratios of sums: a thousandth of a percent is enough
     for i in range(k):
         on = np.flatnonzero(S[:, i])
         size = np.abs(S[on, i])
@@ -386,15 +393,18 @@ def _draws(rows: Array, m: int, rng: np.random.Generator) -> Array:
 
 
 def _tops(R: Array) -> Array:
-    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers."""
+    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers.
+
+    R is written on.
+    """
     squares = np.einsum("sij,sij->si", R, R)
     seen = squares <= np.quantile(squares, 0.9, axis=1, keepdims=True)  # others: their support was missed
-    R = R * seen[:, :, None]
+    R[~seen] = 0.0
     turned = R.transpose(0, 2, 1)
     G = turned @ R if R.shape[2] <= R.shape[1] else R @ turned
     v = np.linalg.norm(G, axis=2)
     for _ in range(12):
-        w = np.einsum("sij,sj->si", G, v)
+        w = (G @ v[:, :, None])[:, :, 0]
         size = np.linalg.norm(w, axis=1, keepdims=True)
         v = np.where(size > 0, w / np.where(size > 0, size, 1.0), 0.0)
     return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))

@@ -19,9 +19,11 @@ _SMALL = 32  # rows of a matrix all of whose eigenvalues cost less than some pow
 _MOST_SPANS = 64  # atoms whose samples without them are looked at: those that are used most
 _FEW = 4  # samples with both, or with one of them alone, that say anything
 _BOTH_SIGNS = 4.0  # times the variance of both signs, so that the rarer ones are expected together
+_RARER = 0.05  # of an atom's codes: with fewer of the rarer sign it has codes of one sign
 _SHIFT = 0.3  # of the mean log size, or of a correlation: smaller ones come from pursuit and noise
 _LEVELS, _DIGITS = 32, 6  # sizes of exact codes: the most frequent ones, and digits that tell them apart
 _MOST_PAIRS, _TRACE, _TRACE_ROWS = 100, 6, 400  # pairs that may multiply, samples with both: least and most
+_ROUNDING = 1e-20  # of squares
 _FLIPS, _SIGNED, _DENSER = 10, 1.5, 5.0  # draws of chance; times its largest, and deviations, that are none
 
 
@@ -106,8 +108,10 @@ def related(U: Array) -> tuple[Array, Array, float]:
     on = np.maximum(both, 1.0)
     (rho, told), size = _signs(U, used, both, on), _sizes(U, used, both)
     t = np.where(told, rho * np.sqrt(both), 0.0)
-    pairs = int(np.count_nonzero(np.triu(told, 1)))
-    tied = float((np.sum(np.triu(t, 1) ** 2) - pairs) / np.sqrt(2 * max(pairs, 1)))
+    rarer = np.minimum((U > 0).sum(axis=0), (U < 0).sum(axis=0)) >= _RARER * np.maximum(np.diag(both), 1.0)
+    of_both = np.triu(told & np.outer(rarer, rarer), 1)  # rare signs of an atom of one sign are mistakes
+    pairs = int(np.count_nonzero(of_both))
+    tied = float((np.sum(t[of_both] ** 2) - pairs) / np.sqrt(2 * max(pairs, 1)))
     return _worst(size), _worst(np.where(np.abs(rho) > _SHIFT, t, 0.0)), tied
 
 
@@ -196,7 +200,10 @@ def multiply(S: Array, clipped: Array, noisy: bool) -> float:
         rows = np.flatnonzero(used[:, first] & used[:, second])[:_TRACE_ROWS]
         own = np.column_stack([np.ones(len(rows)), S[rows, first], S[rows, second]])
         product = own[:, 1] * own[:, 2]
+        whole = float(product @ product)
         product -= own @ np.linalg.lstsq(own, product, rcond=None)[0]  # atoms that are a little off leak
+        if product @ product <= _ROUNDING * whole:  # codes of one size and sign
+            continue
         others = np.delete(V[rows], [first, second], axis=1)
         size = np.maximum(np.square(product) @ np.square(others), 1e-300)
         worst = np.maximum(

@@ -84,7 +84,7 @@ def machine_tests(e: MachineEvidence) -> list[Test]:
     if e.rows is None:
         enough = enough_test(e.n_rows, 1 + d * (1 + e.rank), "rows")
         return [columns, enough, *stream_tests(e.ratio, e.loss), *theory]
-    bound = relative_error(e.rows, e.n_rows, e.halves)[1]
+    bound = relative_error(e.rows, e.n_rows, e.halves, e.exogenous)[1]
     more = shown(*quadratic_rows(e.rows, d, e.rank, e.batch, e.n_rows, e.fresh))
     return [*row_tests(e.rows, bound, "rows"), columns, *theory, *more]
 
@@ -98,7 +98,7 @@ def machine_rule(e: MachineEvidence) -> Rule:
 
 def machine_error(e: MachineEvidence) -> float | None:
     """Relative error of (w, M)."""
-    return None if e.rows is None else relative_error(e.rows, e.n_rows, e.halves)[0]
+    return None if e.rows is None else relative_error(e.rows, e.n_rows, e.halves, e.exogenous)[0]
 
 
 MACHINE = Family(

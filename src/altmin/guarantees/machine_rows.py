@@ -17,11 +17,13 @@ from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
+    EVEN,
     EXACT,
     attenuation,
     drift,
     gradient_t,
     robust_error,
+    robustness,
     singular_ratio,
     white_ratio,
 )
@@ -55,7 +57,7 @@ class RowEvidence:
     attenuation: float = 0.0  # share of the model that noise in one feature may hide
     drift: float = 0.0  # early against late rows, over what noise explains
     size: float = 1.0  # of the model, in units of y
-    robustness: float = 1.0  # share of the noise that a hidden cause needs to move the model by a tenth
+    robustness: float = 1.0  # share of noise and feature that a hidden cause needs to move it by a tenth
     own: bool = False  # whether squares of single columns have coefficients beside those of rank k
 
 
@@ -124,6 +126,7 @@ def measure_rows(
     directions = _directions(S, model, unit)
     spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
     share = float(np.linalg.norm(left)) / spread
+    fitted, white = target - left, white_ratio(left, S, S, seed)
     rest = left if share > EXACT else np.zeros_like(left)  # rounding follows no further law
     scaled = values[real] / lens.target_scale
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
@@ -141,7 +144,7 @@ def measure_rows(
             J,
             (S,),
             directions,
-            (target - left),
+            fitted,
             seed=seed,
             inverse=inverse,
         ),
@@ -155,11 +158,11 @@ def measure_rows(
         float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
         *_spectrum(F * unit, scaled),
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
-        white=white_ratio(left, S, S, seed),
-        attenuation=attenuation(left, gradient, size),
+        white=white,
+        attenuation=attenuation(left, gradient, np.column_stack([fitted**2, S**2]), size, white <= EVEN),
         drift=drift(J, gram, r, noise_error, size),
         size=size,
-        robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
+        robustness=robustness(size, sigma),
         own=beside,
     )
 

@@ -11,11 +11,13 @@ import numpy as np
 
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
+    EVEN,
     Array,
     attenuation,
     drift,
     gradient_t,
     robust_error,
+    robustness,
     singular_ratio,
     white_ratio,
 )
@@ -43,7 +45,7 @@ class Measured:
     attenuation: float = 0.0  # share of M that noise in one column may hide
     drift: float = 0.0  # early against late measurements, over what noise explains
     size: float = 1.0  # of the model, in units of y
-    robustness: float = 1.0  # share of the noise that a hidden cause needs to move M by a tenth
+    robustness: float = 1.0  # share of noise and design that a hidden cause needs to move M by a tenth
     design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
 
@@ -103,6 +105,8 @@ def look(
     noise_error = robust_error(J, inverse, left_over) / size
     designs = (S,) if V is None else (S, T)
     across, further = _directions(designs, a, b)
+    fitted, uneven = (a * b) @ c, white_ratio(left_over, S, T)
+    spread_of_noise = np.column_stack([fitted**2, *(part**2 for part in designs)])
     return Measured(
         p,
         distinct,
@@ -115,17 +119,17 @@ def look(
             J,
             designs,
             across,
-            (a * b) @ c,
+            fitted,
             further,
         ),
         gradient_t(left_over, np.sum(gradient**2, axis=1)),
         len(r),
         spread,
-        white=white_ratio(left_over, S, T),
-        attenuation=attenuation(left_over, gradient, size),
+        white=uneven,
+        attenuation=attenuation(left_over, gradient, spread_of_noise, size, uneven <= EVEN),
         drift=drift(J, gram, r, noise_error, size),
         size=size,
-        robustness=(0.1 * size) ** 2 / ((0.1 * size) ** 2 + sigma**2),
+        robustness=robustness(size, sigma),
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 

@@ -8,7 +8,7 @@ may depend on the row.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,11 @@ from altmin.io.records import record
 Array = NDArray[Any]
 _FLIPS = 20
 _FEW_FLIPS = 8
+_SUMS = 60  # flips of which mean and spread of a sum are known well enough
 _WAVES = 64  # random directions along which a wave is looked for
+_HALVES = 256  # half-spaces of the features
 _COST = 4e7  # multiplications that one family of functions may cost
+_SPREAD_OF_THREE = 2.2  # standard deviation of the sum of three such numbers, by simulation
 _INNER, _OUTER = 0.5, 2.5  # robust standard deviations: the middle of a residual, and its tails
 _STARTS = 4  # of the search for a direction
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
@@ -40,6 +43,9 @@ class Misfit:
         A quadratic that is left over.
     product : float
         A product of three features that is left over.
+    steps : float
+        Correlations with random half-spaces together, with products of sizes, or with all, in deviations of
+        a normal law: jumps, kinks and bends along any direction, where no single function shows them.
     ridge : float
         A cube of some direction that is left over: a jump, a saturation, a wave along it show there.
     unseen : float
@@ -47,6 +53,8 @@ class Misfit:
     middle : float
         |t| of how the middle and the far tails of the residual follow the fitted value, which least squares
         makes their sum not do: where some targets are lost or another row's, the others pull one way.
+    neighbour : float
+        |t| of the residual on the fitted value of the row before or after it.
     """
 
     shape: float
@@ -56,6 +64,8 @@ class Misfit:
     ridge: float
     unseen: float
     middle: float = 0.0
+    neighbour: float = 0.0
+    steps: float = 0.0
 
 
 def misfit(
@@ -95,7 +105,7 @@ def misfit(
         NaN where nothing is left over.
     """
     if not r.any():
-        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0, np.nan)
+        return Misfit(np.nan, np.nan, np.nan, np.nan, np.nan, 0.0, np.nan, np.nan, np.nan)
     rng = np.random.default_rng([seed, 5])
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
@@ -103,21 +113,28 @@ def misfit(
     terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
     if inverse is None or len(rows) < len(r):
         inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
-    shape, pattern = _correlated(r[rows], J[rows], inverse, terms, rng)
     designs = tuple(part[rows] for part in designs)
     white = tuple(_whitened(part) for part in designs)
+    both = np.hstack(white)
+    along, beside, cross = (
+        _correlated(r[rows], J[rows], inverse, functions, rng)
+        for functions in (terms, half_spaces(both, rng), crossed(both, rng))
+    )
+    joint = (along.normal + beside.normal + cross.normal) / _SPREAD_OF_THREE
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = _flipped(r[rows], J[rows], inverse, rng)
     thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
     return Misfit(
-        shape,
-        pattern,
+        float(np.fmax(along.largest, cross.largest)),
+        along.total,
         _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
         _over_chance(list(thirds[:, 0])),
         _over_chance(list(thirds[:, 1])),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
         _middle(r, fitted),
+        _neighbour(r, fitted),
+        float(np.fmax(np.fmax(beside.normal, cross.normal), joint)),
     )
 
 
@@ -136,6 +153,15 @@ def _middle(r: Array, fitted: Array) -> float:
     return found
 
 
+def _neighbour(r: Array, fitted: Array) -> float:
+    """Largest |t| of the residual on the fitted value of the row before or after it."""
+    w = fitted - fitted.mean()
+    found = 0.0
+    for product in (r[1:] * w[:-1], r[:-1] * w[1:]):
+        found = max(found, abs(float(product.sum())) / max(float(np.linalg.norm(product)), 1e-300))
+    return found
+
+
 def shapes(u: Array) -> Array:
     """Cubic, fourth-power, absolute and saturating functions of (standardised) directions."""
     u = np.clip(u, -5, 5)
@@ -150,6 +176,26 @@ def waves(u: Array, rng: np.random.Generator) -> Array:
     mix *= np.exp(rng.uniform(np.log(0.5), np.log(4.0), _WAVES)) / np.linalg.norm(mix, axis=0)
     phase = u @ mix
     return np.hstack([np.sin(phase), np.cos(phase)])
+
+
+def half_spaces(u: Array, rng: np.random.Generator) -> Array:
+    """Which rows lie on one side of random planes, each through a row; half of them along few columns."""
+    d = u.shape[1]
+    mix = rng.standard_normal((d, _HALVES))
+    mix[:, ::2] *= rng.random((d, _HALVES // 2)) < min(2.5 / d, 1.0)
+    along = u @ mix
+    return np.asarray(along > along[rng.integers(len(u), size=_HALVES), np.arange(_HALVES)], dtype=np.float64)
+
+
+def crossed(u: Array, rng: np.random.Generator) -> Array:
+    """Products of the sizes of two columns, and of two random directions."""
+    d = u.shape[1]
+    first, second = np.triu_indices(d, 1)
+    pairs = rng.permutation(len(first))[:_WAVES]
+    mix = rng.standard_normal((2, d, _WAVES)) * (rng.random((2, d, _WAVES)) < min(2.5 / d, 1.0))
+    u = np.clip(u, -5, 5)
+    sizes = np.abs(u)
+    return np.hstack([sizes[:, first[pairs]] * sizes[:, second[pairs]], np.abs((u @ mix[0]) * (u @ mix[1]))])
 
 
 def bends(fitted: Array) -> Array:
@@ -180,22 +226,34 @@ def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Ar
     return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-300))
 
 
-def _correlated(
-    r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator
-) -> tuple[float, float]:
-    """Largest |t| over the largest of the flips; the sum of their squares in deviations of the flips'."""
-    terms = terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)
-    new = terms - J @ (inverse @ (J.T @ terms))
-    new = new[:, np.mean(new**2, axis=0) > 1e-8]  # the others are functions that the model has already
-    if not new.shape[1]:
-        return np.nan, np.nan
-    size = np.sqrt((r**2) @ new**2)  # of the sum of r times the function, whatever the noise of each row
-    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FLIPS, len(r)))])
-    t = (drawn @ new) / np.maximum(size, 1e-300)
+class _Correlated(NamedTuple):
+    largest: float  # |t|, over the largest of the flips
+    total: float  # sum of the squares, in deviations of the flips' sums
+    normal: float  # the same, as deviations of a normal law
+
+
+def _correlated(r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator) -> _Correlated:
+    """The |t| of some functions against those of flips."""
+    terms = (terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)).astype(np.float32)
+    part = inverse @ (J.T @ terms)
+    new = terms - J.astype(np.float32) @ part.astype(np.float32)  # of chance few digits are enough
+    squares = new * new
+    own = np.mean(squares, axis=0) > 1e-8  # the others are functions that the model has already
+    if not own.any():
+        return _Correlated(np.nan, np.nan, np.nan)
+    unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
+    size = np.sqrt(
+        (unit * unit) @ squares[:, own]
+    )  # of the sum of r times the function, as noise is in each row
+    drawn = np.vstack([unit, unit * rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS, len(r)))])
+    t = ((drawn @ new)[:, own] / np.maximum(size, 1e-30)).astype(np.float64)
     total = np.sum(np.minimum(t**2, 50.0), axis=1)
-    return (
-        _over_chance(list(np.abs(t).max(axis=1))),
-        float((total[0] - total[1:].mean()) / max(float(total[1:].std()), 1e-300)),
+    mean, spread = float(total[1:].mean()), max(float(total[1:].std()), 1e-300)
+    skew = spread**2 / (9 * mean**2)  # a sum of few squares has a long tail, but hardly its cube root
+    return _Correlated(
+        _over_chance(list(np.abs(t[: _FLIPS + 1]).max(axis=1))),
+        float((total[0] - mean) / spread),
+        float(((total[0] / mean) ** (1 / 3) - 1 + skew) / np.sqrt(skew)),
     )
 
 

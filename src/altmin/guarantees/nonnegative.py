@@ -52,8 +52,11 @@ class ConeEvidence:
     halves, restarts : ndarray of shape (n_components,) or None
         Largest sine between a component and those of fits on disjoint halves, and from other starts: full
         effort.
+    informed : ndarray of shape (n_components,) or None
+        Error of each component that noise leaves where its purest samples fix it: cheap effort, where such
+        samples are declared.
     at_noise : ConeShape or None
-        With codes as small as the halves' disagreement taken for zero; what the agreement of fits needs.
+        With codes as small as that disagreement or error taken for zero; what noise asks for.
     structured : float or None
         Largest singular value of what is left over, over that of noise of the same size.
     excess : float or None
@@ -84,6 +87,7 @@ class ConeEvidence:
     dropped: float = 0.0
     halves: Any = None
     restarts: Any = None
+    informed: Any = None
     at_noise: ConeShape | None = None
     structured: float | None = None
     excess: float | None = None
@@ -108,7 +112,7 @@ def tests(e: ConeEvidence) -> list[Test]:
     found += [*_shape_tests(e.shape, e), *_fit_tests(e.shape, e), _uniqueness(e.at_noise or e.shape, e)]
     if e.structured is not None:
         found += _rest_tests(e)
-    if e.halves is not None:
+    if e.halves is not None or e.informed is not None:
         found += _stability(e, e.at_noise or e.shape)
     facts = {name: getattr(e.shape, name) for name in ("negative", "smallest", "condition")}
     theory = theory_rows(e.shape.weights, noise=e.noise, start=e.start, outside=e.outside, **facts)
@@ -120,7 +124,12 @@ def rule(e: ConeEvidence) -> Rule:
     exact = e.shape is None or (
         e.residual <= NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
-    needs = _EXACT if exact else tuple(name for name in _NOISY if not (e.counts and name == "straight"))
+    left_out = {"straight"} if e.counts else set()
+    if e.halves is None and e.informed is not None:
+        left_out |= {"halves", "restarts"}
+    needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
+    if not exact and e.halves is None and e.informed is not None:
+        needs = (*needs, "informed")
     if e.pure and not exact:
         needs = (*needs, "corners")
     if exact and e.constant is not None and e.residual > NOISELESS:
@@ -144,8 +153,11 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     if rule(e).name == "exact":
         error = np.full(k, 2 * e.shape.weights["D"] * e.shape.negative) + growth
         return error, error
-    if e.halves is None:
+    if e.halves is None and e.informed is None:
         return np.full(k, np.nan), np.full(k, np.nan)
+    if e.halves is None:
+        found = np.maximum(e.informed, e.shape.slack) if e.counts else e.informed
+        return found + growth, 1.25 * found + growth
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
     found = np.maximum(e.halves, typical)
     if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
@@ -322,6 +334,22 @@ def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
               id="told_apart", otherwise="plausible",
               meaning="Noise of the least certain share, where another is far surer. "
               "Components that are close to each other are mixed up by noise, and that moves the others."),
+        *(_informed(e, allowed) if e.halves is None else _agreement(e, allowed)),
+    ]  # fmt: skip
+
+
+def _informed(e: ConeEvidence, allowed: float) -> list[Test]:
+    """What noise leaves open, where nothing was refitted."""
+    return [
+        each("samples fix the components", "error", e.informed, at_most=allowed, id="informed",
+             against="noise leaves it open",
+             meaning="Error of a component that the noise of its samples leaves."),
+    ]  # fmt: skip
+
+
+def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
+    """Whether refits lead to the same components."""
+    return [
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
@@ -363,7 +391,7 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               meaning="What is left over where two components occur together, over what chance leaves there. "
               "Where features multiply, samples aren't sums of them."),
         whole("samples have no constant of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,
-              at_most=4.0, id="no_constant", otherwise="contradicted",
+              at_most=3.0, id="no_constant", otherwise="contradicted",
               meaning="What is left over leans as one along all features, in some samples more than in "
               "others: a background that changes moves the components."),
         whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",

@@ -7,7 +7,7 @@ import numpy as np
 from altmin.guarantees.contract import Rule, Test, whole
 from altmin.guarantees.machine_rows import RowEvidence
 from altmin.guarantees.measurements import Measured
-from altmin.guarantees.residuals import EXACT
+from altmin.guarantees.residuals import EVEN, EXACT
 
 EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
 _MOST_ERROR = 0.075
@@ -15,19 +15,19 @@ _IDENTIFIED = ("identifiable", "distinct", "error")
 _NOISE = (
     "no_further_shape",
     "no_further_pattern",
+    "no_further_step",
     "no_further_product",
     "no_further_direction",
     "no_further_rank",
     "centred",
+    "own_targets",
     "sharp",
     "still",
 )
-_UNTESTED = (
-    "no_noise_in_features",
-    "even_noise",
-    "exact_features",
-    "no_hidden_cause",
-)  # what 'exogenous' declares
+_UNTESTED = ("exact_features", "no_hidden_cause")  # what 'exogenous' declares
+_NOISY_FEATURES = ("no_noise_in_features", "even_noise")
+_SURELY = 4.5  # deviations of chance from which a further step is no chance
+_HIDDEN, _GROWS = 0.05, 5.0  # share of the model that noise in a feature may hide; |t| of r^2 on gradients
 _EXOGENOUS = "No unobserved cause affects both the features and the target"
 ADVICE = {
     "identifiable": "several formulas fit equally well, as columns are collinear: drop some",
@@ -35,10 +35,12 @@ ADVICE = {
     "error": "more rows, or less noise",
     "no_further_shape": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_pattern": "y isn't quadratic in these features: add terms or features, or transform y",
+    "no_further_step": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_product": "y holds products of three features: add them as columns",
     "no_further_direction": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_rank": "a larger rank",
     "centred": "some targets may be lost or those of other rows: look at the rows with the largest residuals",
+    "own_targets": "targets follow the rows next to them: they may stand in the wrong row, or be averages",
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
     "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
@@ -58,13 +60,20 @@ ADVICE = {
 }
 
 
-def relative_error(e: RowEvidence | Measured, n_rows: float, halves: float | None) -> tuple[float, float]:
-    """Estimated error, and what it stays below in nine of ten cases: noise, and the way to least squares."""
+def relative_error(
+    e: RowEvidence | Measured, n_rows: float, halves: float | None, exogenous: bool
+) -> tuple[float, float]:
+    """Estimated error, and what it stays below in nine of ten cases: noise, and the way to least squares.
+
+    Where noise depends on the features, the little that noise in one of them could hide is an error, too.
+    """
     scale = np.sqrt(e.n_sample / max(n_rows, 1)) * np.sqrt(max(n_rows / max(e.distinct, 1), 1.0))
     noise = e.noise_error * scale
     if halves is not None and _noisy(e):  # without noise fewer rows prove nothing that all don't
         noise = max(noise, 0.5 * halves)
-    return float(np.hypot(noise, e.step)), float(1.3 * noise + e.step)
+    counts = not exogenous and _noisy(e) and not _even(e) and e.attenuation <= _HIDDEN
+    hidden = e.attenuation if counts else 0.0
+    return float(np.hypot(np.hypot(noise, e.step), hidden)), float(1.3 * noise + e.step + hidden)
 
 
 def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]:
@@ -93,6 +102,10 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
         whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=5.0, id="no_further_pattern",
               otherwise="contradicted",
               meaning="Many further functions of the features explain a little of the residuals each."),
+        whole("no further step", "sum / chance", e.misfit.steps, at_most=3.7, id="no_further_step",
+              otherwise="contradicted" if e.misfit.steps > _SURELY else "plausible",
+              meaning="Residuals differ between the sides of planes: a jump, a kink or a bend along some "
+              f"direction of the {where}."),
         whole("no product of three", "largest / chance", e.misfit.product, at_most=1.45,
               id="no_further_product", otherwise="contradicted",
               meaning=f"Products of three {where} are left in the residuals."),
@@ -103,27 +116,32 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
               "largest / chance", e.misfit.rank, at_most=1.5,
               id="no_further_rank", otherwise="contradicted",
               meaning="Nothing is missing: with too low a rank a quadratic is left over."),
-        whole("residuals are centred along the prediction", "|t|", e.misfit.middle, at_most=4.5,
+        whole("residuals are centred along the prediction", "|t|", e.misfit.middle, at_most=4.0,
               id="centred", otherwise="plausible",
               meaning="Most residuals lean one way and a few far the other way where predictions are large: "
               "some targets may be lost, or those of other rows, and the model is shrunk."),
+        whole("targets stand in their own rows", "|t|", e.misfit.neighbour, at_most=4.5, id="own_targets",
+              otherwise="plausible",
+              meaning="Residuals follow the predictions of the rows next to them: targets were moved or "
+              "averaged, and the model is shrunk."),
         whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
               id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
-        whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=5.0,
+        whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=_GROWS,
               id="no_noise_in_features", otherwise="contradicted",
               meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),
         whole("early and late rows agree", "drift", e.drift, at_most=1.0, id="still",
               otherwise="contradicted",
               meaning="Difference of the models of early and late rows, over what noise explains."),
-        whole(f"noise doesn't depend on the {where}", "r^2 of x x'", e.white, at_most=1.5, id="even_noise",
+        whole(f"noise doesn't depend on the {where}", "r^2 of x x'", e.white, at_most=EVEN, id="even_noise",
               otherwise="plausible",
               meaning=f"The noise varies with the {where}: they may have been measured with error."),
-        whole(f"noise in the {where} would be noticed", "attenuation", e.attenuation, at_most=0.05,
+        whole(f"noise in the {where} would be noticed", "attenuation", e.attenuation, at_most=_HIDDEN,
               id="exact_features", otherwise="plausible",
               meaning=f"Share of the model that noise in one of the {where} could hide unnoticed."),
-        whole("only a strong hidden cause could mislead", "robustness", e.robustness, at_least=0.05,
+        whole("only a strong hidden cause could mislead", "robustness", e.robustness, at_least=0.15,
               id="no_hidden_cause", otherwise="plausible",
-              meaning="Share of the noise that a hidden cause needs to move the model by a tenth."),
+              meaning="Share of the noise and of a feature that a hidden cause needs to explain to move the "
+              "model by a tenth."),
     ]  # fmt: skip
 
 
@@ -131,11 +149,18 @@ def row_rule(e: RowEvidence | Measured, exogenous: bool, *needs: str) -> Rule:
     """Parameters must be fixed; with noise, the rest must look like it."""
     if not _noisy(e):
         return Rule("exact", (*_IDENTIFIED, *needs))
-    return Rule("noisy", (*_IDENTIFIED, *_NOISE, *(() if exogenous else _UNTESTED), *needs))
+    untested: tuple[str, ...] = () if exogenous else _UNTESTED
+    if untested and not e.attenuation <= _HIDDEN:
+        untested = (*_NOISY_FEATURES, *untested)  # do they tell what is hidden there?
+    return Rule("noisy", (*_IDENTIFIED, *_NOISE, *untested, *needs))
 
 
 def _noisy(e: RowEvidence | Measured) -> bool:
     return e.left > max(EXACT, 4 * e.step**2)
+
+
+def _even(e: RowEvidence | Measured) -> bool:
+    return e.white <= EVEN and e.gradient_t <= _GROWS
 
 
 def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str, ...]:

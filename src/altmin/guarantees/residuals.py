@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import nnls
 
 Array = NDArray[Any]
+EVEN = 1.5  # of white_ratio: up to it noise doesn't depend on the features
 EXACT = 1e-6  # relative residual below which nothing is left to test
 
 
@@ -59,20 +61,61 @@ def drift(J: Array, gram: Array, r: Array, noise: float, size: float) -> float:
     return apart / max(0.01, 3 * noise)
 
 
-def attenuation(r: Array, gradient: Array, size: float) -> float:
+def robustness(size: float, sigma: float) -> float:
+    """Share of noise and feature that a hidden cause has to explain to move the model by a tenth."""
+    f2 = (0.1 * size) ** 2 / max(sigma**2, 1e-300)
+    return 2 / (1 + np.sqrt(1 + 4 / f2))  # the share q with q^2 / (1 - q) = f2
+
+
+def attenuation(r: Array, gradient: Array, spread: Array, size: float, even: bool) -> float:
     """Largest share of the model that noise in one feature may hide, by what the residuals allow.
 
     Noise of variance tau^2 in a feature adds tau^2 g^2 to the squared residual, g being the derivative, and
-    shrinks its coefficients by tau^2. Where g varies, the slope of r^2 on g^2 bounds tau^2; where it doesn't,
-    only the size of the residual does.
+    shrinks its coefficients by tau^2. Whatever other noise there is, tau^2 is at most the mean of w r^2 over
+    that of w g^2 for any weights w of the rows; those that ask where noise is small and g large say most.
+    Where noise is even, the slope of r^2 on g^2 bounds it, too.
+
+    Parameters
+    ----------
+    r : ndarray of shape (n_samples,)
+        Residual.
+    gradient : ndarray of shape (n_samples, n_features)
+        Derivatives of the prediction.
+    spread : ndarray of shape (n_samples, n_terms)
+        What the size of noise may follow: non-negative functions of the features.
+    size : float
+        Of the model, in units of the residual.
+    even : bool
+        Whether noise was found not to depend on the features.
     """
     squares, g2 = r**2, gradient**2
     mean = np.maximum(g2.mean(axis=0), 1e-300)
-    bound = np.minimum(float(squares.mean()) / mean, 1.0)  # half of a feature at most
+    tau2 = np.minimum(float(squares.mean()) / mean, 1.0)  # half of a feature at most
+    noise = np.maximum(_variance(squares, spread), 1e-3 * squares.mean() + 1e-300)[:, None]
+    share = g2 / noise / np.maximum((g2 / noise).mean(axis=0), 1e-300)
+    for power in range(4):
+        w = share**power / noise
+        weighted = w * squares[:, None]
+        most = weighted.mean(axis=0) + 2 * weighted.std(axis=0) / np.sqrt(len(r))
+        tau2 = np.minimum(tau2, most / np.maximum((w * g2).mean(axis=0), 1e-300))
+    if even:
+        tau2 = np.minimum(tau2, _slope_bound(squares, g2))
+    return float(np.max(np.sqrt(mean) * tau2)) / size
+
+
+def _variance(squares: Array, spread: Array) -> Array:
+    """Squared residuals as a sum of an even part and some of these functions, none of them negative."""
+    terms = np.column_stack([np.ones(len(spread)), spread])
+    unit = np.maximum(terms.mean(axis=0), 1e-300)
+    Q, R = np.linalg.qr(terms / unit)  # the same problem, of few rows
+    return np.asarray(terms @ (nnls(R, Q.T @ squares, maxiter=50 * len(R))[0] / unit))
+
+
+def _slope_bound(squares: Array, g2: Array) -> Array:
+    """What the slope of r^2 on each g^2 is at most, where g varies."""
     spread = g2 - g2.mean(axis=0)
     variance = np.maximum(np.mean(spread**2, axis=0), 1e-300)
     slope = np.mean(spread * (squares - squares.mean())[:, None], axis=0) / variance
     left = squares[:, None] - squares.mean() - spread * slope
-    se = np.sqrt(np.mean((spread * left) ** 2, axis=0) / len(r)) / variance
-    tau2 = np.minimum(bound, np.maximum(slope, 0.0) + 2 * se)
-    return float(np.max(np.sqrt(mean) * tau2)) / size
+    se = np.sqrt(np.mean((spread * left) ** 2, axis=0) / len(squares)) / variance
+    return np.asarray(np.maximum(slope, 0.0) + 2 * se)

@@ -74,7 +74,7 @@ def sensing_tests(e: SensingEvidence) -> list[Test]:
     if e.rows is None:
         found = [enough, *stream_tests(e.ratio, e.loss)]
         return [*found, *([] if e.halves is None else [halves_test(e.halves, 0.1)]), *theory]
-    bound = relative_error(e.rows, e.n_rows, e.halves)[1]
+    bound = relative_error(e.rows, e.n_rows, e.halves, e.exogenous)[1]
     found = [enough, *row_tests(e.rows, bound, "measurements"), *theory]
     found += shown(
         unchecked(
@@ -105,7 +105,7 @@ def sensing_error(e: SensingEvidence) -> float | None:
     """Relative error of M; without rows to look at, what halves say."""
     if e.rows is None:
         return None if e.halves is None else 2 * e.halves
-    return relative_error(e.rows, e.n_rows, e.halves)[0]
+    return relative_error(e.rows, e.n_rows, e.halves, e.exogenous)[0]
 
 
 SENSING = Family(

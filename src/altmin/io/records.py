@@ -63,6 +63,20 @@ def record(cls: Any = None, *, tag: str | None = None) -> Any:
     return made
 
 
+def replace(state: T, **changes: Any) -> T:
+    """The record with other values in some fields.
+
+    What `dataclasses.replace` does, in a tenth of the time: a short fit does it a hundred times. No record
+    computes anything when it is made.
+    """
+    fields = vars(state)
+    if not changes.keys() <= fields.keys():
+        raise TypeError(f"{type(state).__name__} has no field {sorted(changes.keys() - fields.keys())[0]!r}")
+    made = object.__new__(type(state))
+    vars(made).update(fields, **changes)
+    return made
+
+
 def _find(name: str) -> type:
     """The record type of a tag; files of the first versions hold the full name of a class instead."""
     tag = name if name in _REGISTRY else name.rpartition(".")[2] if name.startswith("altmin.") else name

@@ -113,26 +113,32 @@ def prune_rows(X, A, Z, odds, sizes, dispersion, n_first, n_sweeps):  # type: ig
     costs, lost = np.empty(X.shape[0]), np.zeros(X.shape[0])
     D, W = A.shape
     sums, alive, mean = A.sum(axis=1), np.empty(D, np.int64), np.empty(W)
+    covariance = np.empty((D, D))
     for r in range(X.shape[0]):
         x, z = X[r], Z[r]
         n = _begin_row(A, z, alive, mean, _NONE * x.sum())
         _sweep_row(x, A, z, alive[:n], mean, sums, n_first)
         n = _without_hopeless(x, A, z, alive, n, mean, sums)
+        _code_covariance(A, alive[:n], mean, dispersion, covariance)
         while True:
-            variance = dispersion * _code_variances(A, alive[:n], mean)
-            place, cost = _least_supported(z, alive[:n], variance, odds, sizes, x.sum())
+            place, cost = _least_supported(z, alive[:n], covariance, odds, sizes, x.sum())
             if place < 0 or n == 1:
                 costs[r] = cost
                 break
             k = alive[place]
-            lost[r] += z[k] ** 2 / max(variance[place], 1e-300)
-            for w in range(W):
-                mean[w] = max(mean[w] - z[k] * A[k, w], _TINY)
-            z[k] = 0.0
+            lost[r] += z[k] ** 2 / max(covariance[place, place], 1e-300)
             for a in range(place, n - 1):
                 alive[a] = alive[a + 1]
             n -= 1
+            if z[k] <= _NONE * x.sum():  # nothing else moves
+                z[k] = 0.0
+                _without(covariance, place, n)
+                continue
+            for w in range(W):
+                mean[w] = max(mean[w] - z[k] * A[k, w], _TINY)
+            z[k] = 0.0
             _sweep_row(x, A, z, alive[:n], mean, sums, n_sweeps)
+            _code_covariance(A, alive[:n], mean, dispersion, covariance)
     return costs, lost
 
 
@@ -198,10 +204,10 @@ def _sweep_row(x, A, z, alive, mean, sums, n_sweeps):  # type: ignore[no-untyped
 
 
 @compiled
-def _code_variances(A, alive, mean):  # type: ignore[no-untyped-def] # numba
-    """Of the living codes of a row, under the Poisson model."""
+def _code_covariance(A, alive, mean, dispersion, out):  # type: ignore[no-untyped-def] # numba
+    """Of the living codes of a row, under the Poisson model; in the first rows and columns of ``out``."""
     n, W = alive.shape[0], A.shape[1]
-    information, shares = np.empty((n, n)), np.empty(W)
+    shares = np.empty(W)
     for a in range(n):
         for w in range(W):
             shares[w] = A[alive[a], w] / mean[w]
@@ -209,18 +215,30 @@ def _code_variances(A, alive, mean):  # type: ignore[no-untyped-def] # numba
             total = 0.0
             for w in range(W):
                 total += shares[w] * A[alive[b], w]
-            information[a, b] = total
-        information[a, a] += 1e-9 * information[a, a] + 1e-300
-    return _inverse_diagonal(information)
+            out[a, b] = total / dispersion
+        out[a, a] += 1e-9 * out[a, a] + 1e-300
+    _invert(out, n)
 
 
 @compiled
-def _least_supported(z, alive, variance, odds, sizes, total):  # type: ignore[no-untyped-def] # numba
+def _without(V, gone, n):  # type: ignore[no-untyped-def] # numba
+    """The covariance of the n codes that are left without one of them, when the others know that it is 0."""
+    for a in range(n + 1):
+        for b in range(n + 1):
+            if a != gone and b != gone:
+                V[a, b] -= V[a, gone] * V[gone, b] / V[gone, gone]
+    for a in range(n):
+        for b in range(n):
+            V[a, b] = V[a + (a >= gone), b + (b >= gone)]
+
+
+@compiled
+def _least_supported(z, alive, covariance, odds, sizes, total):  # type: ignore[no-untyped-def] # numba
     """The place among the living of the code that lacks most evidence, or -1; what all of them cost."""
     worst, lowest, costs = -1, 0.0, 0.0
     for a in range(alive.shape[0]):
         k = alive[a]
-        v = max(variance[a], 1e-300)
+        v = max(covariance[a, a], 1e-300)
         size = max(sizes[k] * total, 1e-300)
         cost = max(np.log(size * size / (2 * np.pi * v)) + 2 * z[k] / size, 0.0)
         excess = z[k] ** 2 / v - max(cost + odds[k], 0.0)
@@ -231,12 +249,11 @@ def _least_supported(z, alive, variance, odds, sizes, total):  # type: ignore[no
 
 
 @compiled
-def _inverse_diagonal(G):  # type: ignore[no-untyped-def] # numba
-    """Diagonal of the inverse of a positive definite matrix, of which the lower half is overwritten.
+def _invert(G, n):  # type: ignore[no-untyped-def] # numba
+    """The first n rows and columns of a positive definite matrix, of which the lower half is read, inverted.
 
-    G = L L' (Cholesky), then the squared norms of the columns of the inverse of L.
+    G = L L' (Cholesky), the inverse of L, and the products of its columns, each over the one before.
     """
-    n = G.shape[0]
     for a in range(n):
         for b in range(a):
             total = G[a, b]
@@ -247,15 +264,20 @@ def _inverse_diagonal(G):  # type: ignore[no-untyped-def] # numba
         for c in range(a):
             pivot -= G[a, c] * G[a, c]
         G[a, a] = np.sqrt(max(pivot, 1e-14 * G[a, a]))
-    found, column = np.zeros(n), np.empty(n)
-    for k in range(n):
-        for a in range(k, n):
-            total = 1.0 if a == k else 0.0
-            for c in range(k, a):
-                total -= G[a, c] * column[c]
-            column[a] = total / G[a, a]
-            found[k] += column[a] * column[a]
-    return found
+    for b in range(n):
+        G[b, b] = 1.0 / G[b, b]
+        for a in range(b + 1, n):
+            total = 0.0
+            for c in range(b, a):
+                total -= G[a, c] * G[c, b]
+            G[a, b] = total / G[a, a]
+    for a in range(n):
+        for b in range(a + 1):
+            total = 0.0
+            for c in range(a, n):
+                total += G[c, a] * G[c, b]
+            G[a, b] = total
+            G[b, a] = total
 
 
 def ratios(X: Any, Z: NDArray[Any], A: NDArray[Any]) -> tuple[Any, NDArray[Any]]:

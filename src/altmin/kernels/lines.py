@@ -66,7 +66,7 @@ def _most_by_chance(m: int, window: float, null: int) -> float:
 
 @compiled
 def crowded_lines(Z: NDArray[Any], windows: NDArray[Any], most: int) -> NDArray[Any]:
-    """For each pair of columns, how many more rows share an angle than chance explains.
+    """For each column, how many more rows share an angle with another one than chance explains.
 
     Parameters
     ----------
@@ -79,14 +79,14 @@ def crowded_lines(Z: NDArray[Any], windows: NDArray[Any], most: int) -> NDArray[
 
     Returns
     -------
-    ndarray of shape (n_components, n_components)
-        The fullest window's count over what it may be: the largest of four shuffles, and four deviations, or
-        what exact codes of many sizes ever give; 0 where it holds fewer than four. Above 1 a combination of
-        the two atoms is sparser than the atoms themselves.
+    ndarray of shape (n_components,)
+        Of the worst pair the fullest window's count over what it may be: the largest of four shuffles, and
+        four deviations, or what exact codes of many sizes ever give; 0 where it holds fewer than four. Above
+        1 a combination of the two atoms is sparser than the atoms themselves.
     """
     columns = np.ascontiguousarray(Z.T)
     k = len(columns)
-    found = np.zeros((k, k))
+    found = np.zeros(k)
     first, second, cells = np.empty(most), np.empty(most), np.zeros(_CELLS, np.int32)
     for i in range(k):
         used = np.flatnonzero(columns[i])
@@ -105,10 +105,13 @@ def crowded_lines(Z: NDArray[Any], windows: NDArray[Any], most: int) -> NDArray[
             seen = _fullest(angles, window)
             if seen < _FEW:
                 continue
-            null = 1  # every angle is in a window of its own
+            null, least = 1, min(found[i], found[j])  # every angle is in a window of its own
             for shift in range(1, 5):
+                if seen <= least * _most_by_chance(m, window, null):  # another pair is worse, for both
+                    break
                 step = (shift * m) // 5
                 moved = np.concatenate((first[step:m], first[:step]))
                 null = max(null, _fullest(np.arctan(second[:m] / moved), window))
-            found[i, j] = found[j, i] = seen / _most_by_chance(m, window, null)
+            crowded = seen / _most_by_chance(m, window, null)
+            found[i], found[j] = max(found[i], crowded), max(found[j], crowded)
     return found

@@ -126,3 +126,27 @@ def _dot(x, y):
     for f in range(x.shape[0]):
         total += x[f] * y[f]
     return total
+
+
+@compiled
+def descend_on_atoms(D, G, B, passes, first):
+    """Each atom in turn becomes the unit vector that fits fixed codes best, in place; unused ones stay.
+
+    G and B are the codes' Gram matrix and their products with the rows.
+    """
+    m, d = D.shape
+    u = np.empty(d)
+    for _ in range(passes):
+        for j in range(first, m):
+            if G[j, j] <= 0.0:
+                continue
+            for a in range(d):
+                u[a] = B[j, a] + G[j, j] * D[j, a]
+            for i in range(m):
+                if G[j, i] != 0.0:
+                    for a in range(d):
+                        u[a] -= G[j, i] * D[i, a]
+            norm = np.sqrt(np.sum(u * u))
+            if norm > 0.0:
+                for a in range(d):
+                    D[j, a] = u[a] / norm

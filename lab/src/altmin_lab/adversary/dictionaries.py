@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from altmin_lab.adversary import changes, later_changes
 from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
@@ -18,11 +19,6 @@ def _codes(rng: np.random.Generator, n: int, k: int, density: float, law: str) -
     x = rng.standard_normal((n, k))
     values = {"gap": np.sign(x) * (0.5 + np.abs(x)), "sign": np.sign(x), "gauss": x}[law]
     return np.asarray(values * (rng.random((n, k)) < density))
-
-
-def _seen(d: Draft) -> float:
-    """Share of the samples below which a report prints that it sees nothing."""
-    return max(0.01, 0.25 * d.noise) if d.noise > 0 else 0.003
 
 
 def _base(
@@ -52,9 +48,6 @@ BASES = (
     Part("fewer atoms, noise", lambda rng, o: _base(rng, o, "gap", 10 ** (-rng.uniform(20, 40) / 20),
                                                     fewer=whole(rng, 1, 4)), group="noisy"),
 )  # fmt: skip
-
-
-# --- perturbations on which rules may be tuned -------------------------------------------------------
 
 
 def union(d: Draft) -> None:
@@ -155,9 +148,6 @@ def no_structure(d: Draft) -> None:
     d.holds = False
     d.after.append(lambda X: d.rng.standard_normal(X.shape))
     d.sound = False
-
-
-# --- perturbations that only judge -------------------------------------------------------------------
 
 
 def hierarchy(d: Draft) -> None:
@@ -318,11 +308,12 @@ def bursts(d: Draft) -> None:
 
 
 def products(d: Draft) -> None:
-    """Atoms that occur together leave a trace of their own."""
+    """Atoms that occur together leave a trace of their own, beside what makes either of them larger."""
     d.holds = d.sound = False
-    extra = d.rng.standard_normal(d.factors.shape[1])
+    extra = np.asarray(d.rng.standard_normal(d.factors.shape[1]))
+    extra = extra - extra @ np.linalg.pinv(d.factors[:2]) @ d.factors[:2]
     both, level = d.codes[:, 0] * d.codes[:, 1], between(d.rng, 0.2, 2.0)
-    d.by_nature = float(np.mean(both != 0)) < _seen(d)
+    d.by_nature = float(np.mean(both != 0)) < changes.seen(d)
     d.after.append(lambda X: X + level * both[:, None] * extra / np.linalg.norm(extra))
 
 
@@ -474,7 +465,7 @@ def borrowed(d: Draft) -> None:
     d.holds = d.sound = False
     rows = (d.codes[:, 0] != 0) & (d.rng.random(len(d.codes)) < d.rng.uniform(0.2, 0.6))
     d.codes[rows, 1] += d.rng.uniform(0.3, 1.0) * d.codes[rows, 0]
-    d.by_nature = float(rows.mean()) < _seen(d)
+    d.by_nature = float(rows.mean()) < changes.seen(d)
 
 
 def stopped_early(d: Draft) -> None:
@@ -586,11 +577,11 @@ PERTURBATIONS = (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
         too_few_asked, few_samples, no_structure, distorted, hierarchy, lines, quantised, cut_features,
         offset, trend, structured_noise, rectified, heavy_tails, gain, uneven_features, heteroscedastic,
-        normalised, one_sided, rare_atom, products, borrowed, shrunken)),
-    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        blocks, laplace, two_densities, late_arrival, impulses, averages, bursts, echo, exclusive,
-        one_of_two, sign_versions, shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use,
-        growing_noise, two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture,
-        mirrored, smeared, powered, noisy_gains, differences, louder_together, half_asked, negated,
-        replaced)),
+        normalised, one_sided, rare_atom, products, borrowed, shrunken, blocks, laplace, two_densities,
+        late_arrival, impulses, averages, bursts, echo, exclusive, one_of_two, sign_versions,
+        shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
+        two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
+        powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
+        *changes.TUNING, *changes.JUDGING)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in later_changes.JUDGING),
 )  # fmt: skip

@@ -12,6 +12,8 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.laws import LAWS
+from altmin_lab.adversary.mixtures import MIXTURES
 
 FAMILIES = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
@@ -75,8 +77,7 @@ class Kind:
 def kinds(held_out: bool, families: tuple[str, ...] = FAMILIES) -> Iterator[Kind]:
     """The kinds of one side of the split."""
     for family in families:
-        parts = _PARTS[family]
-        for base, perturbation in product(parts.BASES, parts.PERTURBATIONS):
+        for base, perturbation in product(*_PARTS[family]):
             if perturbation.held_out == held_out:
                 yield Kind(family, base, perturbation)
 
@@ -169,13 +170,13 @@ def _online(k: int) -> Any:
     return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
 
 
-_PARTS: dict[str, Any] = {
-    "and": cones,
-    "complete": dictionaries,
-    "orthogonal": dictionaries,
-    "online": dictionaries,
-    "machine": quadratics,
-    "sensing": quadratics,
+_PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
+    "and": (cones.BASES, (*cones.PERTURBATIONS, *MIXTURES)),
+    "complete": (dictionaries.BASES, dictionaries.PERTURBATIONS),
+    "orthogonal": (dictionaries.BASES, dictionaries.PERTURBATIONS),
+    "online": (dictionaries.BASES, dictionaries.PERTURBATIONS),
+    "machine": (quadratics.BASES, (*quadratics.PERTURBATIONS, *LAWS)),
+    "sensing": (quadratics.BASES, (*quadratics.PERTURBATIONS, *LAWS)),
 }
 _MAKERS: dict[str, Callable[..., Trial]] = {
     "and": _cone,

@@ -27,7 +27,6 @@ Where we differ from the paper, and why:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +37,7 @@ from altmin.algorithms.nonnegative.closing_passes import close, nonnegative_map,
 from altmin.algorithms.nonnegative.starts import Picks, anchor_words, begin_picks, picks_round
 from altmin.algorithms.nonnegative.subspace import Reduction, View, coordinates, moments_map, weights
 from altmin.contract import All, Block, Done, Info, Max, Min, Next, Round, Rows, Same, Stats, combine, record
+from altmin.io.records import replace
 from altmin.kernels.codes import sweep, upper_quantile
 from altmin.kernels.gradient import gradient_steps
 from altmin.kernels.gram import row_norms2, times, transpose_times

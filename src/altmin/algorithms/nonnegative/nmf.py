@@ -19,7 +19,6 @@ The codes are a row column, so data of any size are read once per iteration.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Done, Info, Max, Round, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.counts import improve_codes, prune_rows, ratios
 from altmin.kernels.gram import row_norms2, times, transpose_times
 from altmin.kernels.nnls import descend, nnls

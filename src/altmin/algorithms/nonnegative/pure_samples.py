@@ -11,6 +11,8 @@ from scipy.sparse.linalg import svds
 
 from altmin.kernels.gram import row_norms2
 
+_NARROW = 128  # features up to which a decomposition is quicker than iterations
+
 
 def spa(X: Any, n_components: int, *, project: bool = True) -> NDArray[np.intp]:
     r"""Successive projection: the samples farthest from the span of those taken before.
@@ -118,6 +120,9 @@ def _points(X: Any, n_components: int, project: bool) -> NDArray[Any]:
         raise ValueError("X contains NaN or infinity")
     if not project or n_components >= min(X.shape):
         return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    if X.shape[1] <= _NARROW and not sp.issparse(X):
+        X = np.asarray(X, np.float64)
+        return X @ np.linalg.eigh(X.T @ X)[1][:, : -n_components - 1 : -1]
     _, _, Vt = svds(X.astype(np.float64), k=n_components, v0=np.ones(min(X.shape)))
     return np.asarray(X @ Vt.T)
 

@@ -10,7 +10,6 @@ samples are mostly noise, and dividing by their sums would make them the extreme
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.algorithms.nonnegative.subspace import COLUMNS, View, coordinates, weights
 from altmin.contract import ArgMax, Block, Concat, Round, Rows, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.gram import row_norms2
 
 

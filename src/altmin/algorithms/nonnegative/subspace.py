@@ -21,7 +21,6 @@ Where entries are missing, `holes` finds the leading directions and coordinates.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -36,6 +35,7 @@ from altmin.algorithms.nonnegative.holes import (
     update_completion,
 )
 from altmin.contract import Block, Concat, Max, Min, Round, Rows, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.counts import refuse_negative
 from altmin.kernels.gram import row_norms2, times, transpose_times
 
@@ -105,7 +105,11 @@ class Reduction:
         """Poisson noise of an entry goes with the total of its sample and the frequency of its feature."""
         columns = stats["columns"]
         frequency = columns / max(columns.sum(), 1.0)
-        first = self._first(len(columns), bool(stats["sparse"].value), dtype)
+        sparse, W = bool(stats["sparse"].value), len(columns)
+        if sparse or W <= self.width:
+            first = self._first(W, sparse, dtype)
+        else:  # noise spans all directions: no sketch finds a smaller span
+            first = self._noisy(View("ready"), W, dtype)
         return replace(first, scale=(1.0 / np.sqrt(frequency + _RARE)).astype(dtype))
 
     def _first(self, n_features: int, sparse: bool, dtype: Any) -> View:
@@ -168,9 +172,13 @@ class Reduction:
             return replace(view, phase="project", basis=np.ascontiguousarray(Vt[:K].T), exact=True)
         if self.rank is None:
             return replace(view, phase="ready")
-        if W <= 2 * self.width:
+        return self._noisy(view, W, sketch.dtype)
+
+    def _noisy(self, view: View, n_features: int, dtype: Any) -> View:
+        """Where dense rows span all directions: those of narrow ones are turned once, without a sketch."""
+        if n_features <= 2 * self.width:
             return replace(view, phase="project")
-        return self._leading_start(view, W, sketch.dtype)
+        return self._leading_start(view, n_features, dtype)
 
     def _leading_start(self, view: View, n_features: int, dtype: Any) -> View:
         """The Gram matrix of dense rows gives their leading directions in one pass, and up to this width with
@@ -199,9 +207,7 @@ class Reduction:
             if self.rank is None:
                 return replace(view, phase="ready", basis=None, exact=False)
             W, dtype = len(view.basis), view.basis.dtype
-            if W > 2 * self.width:
-                return self._leading_start(view, W, dtype)
-            return replace(view, phase="project", basis=None, exact=False)
+            return self._noisy(replace(view, basis=None, exact=False), W, dtype)
         view = replace(view, columns=view.basis is not None)
         if self.rank is None:
             return replace(view, phase="ready")

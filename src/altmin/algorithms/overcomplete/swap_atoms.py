@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.kernels.correlation import score_candidates
-from altmin.kernels.peel import add_moments, subtract_codes
+from altmin.kernels.peel import add_moments, descend_on_atoms, subtract_codes
 from altmin.kernels.pursuit import SparseRows
 
 _AGREE = 0.3  # squared cosine with a residual that counts as agreement
@@ -76,12 +76,7 @@ def update_atoms(
 ) -> NDArray[Any]:
     """Block coordinate descent on the atoms from ``first`` on, for fixed codes; unused ones stay."""
     D = A.astype(np.float64)
-    for _ in range(passes):
-        for j in first + np.flatnonzero(np.diag(G)[first:] > 0):
-            u = D[j] + (B[j] - G[j] @ D) / G[j, j]
-            norm = float(np.linalg.norm(u))
-            if norm > 0:
-                D[j] = u / norm
+    descend_on_atoms(D, np.asarray(G, np.float64), np.asarray(B, np.float64), passes, first)
     return D.astype(A.dtype)
 
 

@@ -27,6 +27,7 @@ from altmin.guarantees.cone_rest import (
     code_noise,
     constant_left,
     negative_excess,
+    noise_error,
     room,
     start_quality,
     structure_left,
@@ -279,6 +280,9 @@ class AND(ComponentsEstimator):
         codes, rest = codes[fits], rest[fits]
         if full:
             evidence = self._compared(evidence, source, codes, rest)
+        elif residual > NOISELESS and evidence.pure and self.missing == "raise":
+            open_ = noise_error(codes, self._outside(codes, rest), self.components_, source.n_rows)
+            evidence = replace(evidence, informed=open_, **self._at_noise(codes, rest, open_))
         elif residual > NOISELESS:  # as with the fit
             some = slice(None, None, -(-len(rest) // _FEW_ROWS))
             evidence = replace(evidence, **self._left_over(codes[some], rest[some]))
@@ -309,21 +313,28 @@ class AND(ComponentsEstimator):
         fits = on_halves(lambda half: refit(algorithm, half), source)
         apart = worst_sines(fits, self.components_)
         starts = [refit(other, source, seed=seed) for seed in (1, 2)]
-        excess = blur = None
-        if self.missing == "raise":
-            blur = code_noise(self._outside(codes, rest), self.components_)
-        if blur is not None:
-            claimed = float(apart.max()) if apart.max() <= 0.05 else 0.0  # of fits that disagree nothing is
-            excess = negative_excess(codes, blur, claimed)
         return replace(
             evidence,
             halves=apart,
             restarts=worst_sines(starts, self.components_),
-            at_noise=shape(codes, self.components_, level=2 * float(apart.max()), blur=blur),
-            excess=excess,
             room=room(self.components_, apart),
-            **self._left_over(codes, rest),
+            **self._at_noise(codes, rest, apart),
         )
+
+    def _at_noise(self, codes: np.ndarray, rest: np.ndarray, error: np.ndarray) -> dict[str, Any]:
+        """What the samples say at the noise that they have, and where components err by that much."""
+        excess = blur = None
+        if self.missing == "raise":
+            blur = code_noise(self._outside(codes, rest), self.components_)
+        if blur is not None:
+            claimed = float(error.max()) if error.max() <= 0.05 else 0.0  # of fits that disagree nothing is
+            excess = negative_excess(codes, blur, claimed)
+        level = 2 * float(error.max())
+        return {
+            "at_noise": shape(codes, self.components_, level=level, blur=blur),
+            "excess": excess,
+            **self._left_over(codes, rest),
+        }
 
     def _outside(self, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
         """What lies outside of the span of the components, where all entries are known."""

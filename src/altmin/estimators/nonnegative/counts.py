@@ -121,20 +121,25 @@ def _better_start(nmf: Nmf, source: Source, most: int) -> Nmf:
     What the better one leaves over says by how much counts vary more than Poisson counts. If they don't, the
     components are unmixed, too: where most samples have several at once, fits end at mixtures of them. Codes
     that had more for them than those of absent components have were small, not 0: then none are pruned.
+
+    Before it is pruned a second time a fit says nothing of the evidence of the components that it leads to;
+    where there are too few iterations for that, they all belong to the fit's own start.
     """
     table = source.take(np.arange(source.n_rows))
     rows = np.asarray(table.X.toarray() if sp.issparse(table.X) else table.X, np.float64)
-    fit = partial(_short_fit, nmf, Block(0, 0, rows, weight=table.weight), source.info, most)
-    profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
-    pure = spa(profiles, len(nmf.start))
+    compares = most >= EVERY + 2
+    fit = partial(
+        _short_fit, nmf, Block(0, 0, rows, weight=table.weight), source.info, most if compares else 1
+    )
     best = fit(nmf.start)
-    if len(pure) == len(nmf.start):
+    profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
+    if compares and len(pure := spa(profiles, len(nmf.start))) == len(nmf.start):
         best = min(best, fit(profiles[pure], best.A), key=attrgetter("score"))
     free = rows.size - best.used - best.A.size
     dispersion = 2 * best.error / free if free > 0 else 1.0
     if dispersion <= _OVER:
         dispersion = 1.0
-        if most >= EVERY + 2:  # before it is pruned again, a fit says nothing new of its evidence
+        if compares:
             best = _unmixed_fit(fit, best, source.n_rows)
     return replace(nmf, start=best.A, dispersion=dispersion, sparse=best.lost <= _LOST * dispersion)
 
