@@ -307,11 +307,12 @@ def test_a_family_is_found_also_where_the_report_confirms_no_factor(table, kind,
 
 
 @pytest.mark.parametrize(
-    ("few_leave", "report", "found"), [(0.3, True, True), (0.3, False, False), (0.6, True, False)]
+    ("few_leave", "verdict", "found"),
+    [(0.3, "recovered", True), (0.3, "plausible", False), (0.3, "unknown", False), (0.6, "recovered", False)],
 )
-def test_a_report_decides_where_the_rows_alone_do_not(few_leave, report, found, monkeypatch):
+def test_a_report_decides_where_the_rows_alone_do_not(few_leave, verdict, found, monkeypatch):
     def said(model, X):
-        model.guarantee_ = GuaranteeReport("plausible" if report else "unknown", ())
+        model.guarantee_ = GuaranteeReport(verdict, ())
         return model
 
     monkeypatch.setattr(search, "_judged", said)

@@ -300,7 +300,8 @@ class _Search:
             candidate,
             **_verdict(model.guarantee_),
             seconds=candidate.seconds + time.process_time() - begin,
-            claimed=not note and (shown or model.guarantee_.verdict in CLAIMED),
+            # where the rows don't show it, a report that names alternatives isn't enough (rows that rank columns)
+            claimed=not note and (shown or model.guarantee_.verdict == "recovered"),
             note=note,
             model=model,
         )
