@@ -300,7 +300,7 @@ class _Search:
             candidate,
             **_verdict(model.guarantee_),
             seconds=candidate.seconds + time.process_time() - begin,
-            # where the rows don't show it, 'plausible' isn't enough: it names an alternative (rows that rank columns)
+            # where the rows don't show it, 'plausible' isn't enough (it was said of rows that rank columns)
             claimed=not note and (shown or model.guarantee_.verdict == "recovered"),
             note=note,
             model=model,
