@@ -39,7 +39,7 @@ GOOD = {"a": [1.0, 1.0], "b": 1.0, "c": 1.0}
         ({"a": [1.0, 3.0]}, "contradicted", ("recovered", "contradicted"), "do a; look closer"),
         ({"a": [np.nan, 1.0]}, "unknown", ("unknown", "recovered"), "do a; look closer"),
         ({"b": 3.0}, "unknown", ("unknown", "unknown"), "do b; look closer"),
-        ({"b": None}, "unknown", ("unknown", "unknown"), "do b; look closer"),
+        ({"b": None}, "unknown", ("unknown", "unknown"), "look closer"),  # nothing says that b fails
         ({"c": 3.0}, "plausible", ("recovered", "recovered"), "do c; look closer"),
         (
             {"c": 3.0, "a": [3.0, 1.0]},
@@ -70,6 +70,13 @@ def test_a_factor_says_what_stands_against_it():
     assert [factor.against for factor in report.factors] == ["", "a fails"]
     assert report["a"].measured == 3.0  # that of the worst factor
     assert report.advice == "do a"  # full effort isn't told to look closer
+
+
+@pytest.mark.parametrize(("b", "words"), [(3.0, "'about b' fails"), (None, "'about b' could not be checked")])
+def test_what_was_not_measured_is_not_said_to_fail(b, words):
+    report = judge(FAMILY, {**GOOD, "b": b}, effort="full")
+    assert [factor.against for factor in report.factors] == [words, words]
+    assert report.advice == "do b"
 
 
 def test_ids_are_unique():

@@ -27,6 +27,7 @@ from altmin.guarantees.report import VERDICTS, Condition, Factor, GuaranteeRepor
 
 E = TypeVar("E")
 _MOST_ADVICE = 3
+_FAILED = {"violated": "fails", "cannot be checked": "could not be checked"}
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,7 @@ def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ..
         verdict = least([general, *own.values()])
         against = [words for words, allows in own.items() if allows == verdict != "recovered"]
         if verdict == general != "recovered":
-            against += [f"'{row.name}' fails" for row in of_all if allowed(row) == general]
+            against += [f"'{row.name}' {_FAILED[row.status]}" for row in of_all if allowed(row) == general]
         if verdict == complete != "recovered":
             against.append("tests are missing at this effort")
         numbers = (float(table.error[number]), float(table.bound[number]), int(table.samples[number]))
@@ -224,8 +225,13 @@ def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ..
 
 
 def _advice(family: Family[Any], rows: tuple[Condition, ...], effort: str) -> str:
+    later = effort == "cheap" and bool(family.closer)  # what isn't measured may be so at full effort
     lacking = sorted(
-        (row for row in rows if row.decisive and row.status != "holds"),
+        (
+            row
+            for row in rows
+            if row.decisive and row.status != "holds" and not (later and row.measured is None)
+        ),
         key=lambda row: -VERDICTS.index(allowed(row)),
     )
     notes = list(dict.fromkeys(family.advice[row.id] for row in lacking if row.id in family.advice))
