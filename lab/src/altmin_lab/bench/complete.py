@@ -72,7 +72,7 @@ def own(data: Data, budget: float) -> Iterator[Point]:
 def own_online(data: Data, budget: float) -> Iterator[Point]:
     """Fits that are stopped early, as the peers are; then growing parts of the data, each row seen once."""
     n = len(data.X)
-    efforts = [(count, n // 4) for count in (30, 40, 48, 56, 80)] + [(None, n // part) for part in (4, 2, 1)]
+    efforts = [(count, n // 4) for count in (30, 40, 48, 56, 80)] + [(None, n // part) for part in (8, 4, 2, 1)]
 
     def fit(effort: int) -> Any:
         count, rows = efforts[effort]

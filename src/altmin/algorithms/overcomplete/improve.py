@@ -105,7 +105,10 @@ def refit_map(algorithm: Any, state: Any, block: Block) -> Stats:
     """Least squares for the codes of a block on their supports, and the sums of the sweep."""
     atoms = state.sweep.atoms
     U, _ = unit_rows(block.X)
-    used, counts, kept = (block.columns[name] for name in SUPPORTS)
+    kinds = (np.intp, np.intp, np.float64)  # as the sweep had them, so that loops are compiled once
+    used, counts, kept = (
+        np.array(block.columns[name], kind) for name, kind in zip(SUPPORTS, kinds, strict=True)
+    )
     m, d = atoms.shape
     G, B = np.zeros((m, m)), np.zeros((m, d))
     add_moments(U, kept, used, refit_codes(U, atoms, atoms @ atoms.T, used, counts), counts, G, B)
