@@ -72,14 +72,14 @@ def own(data: Data, budget: float) -> Iterator[Point]:
 def own_online(data: Data, budget: float) -> Iterator[Point]:
     """Fits that are stopped early, as the peers are; then growing parts of the data, each row seen once."""
     n = len(data.X)
-    efforts = [(count, n // 4) for count in (30, 40, 48, 56, 80)] + [(None, n // part) for part in (8, 4, 2, 1)]
+    efforts = [(count, 4) for count in (30, 40, 48, 56, 80)] + [(None, part) for part in (8, 4, 2, 1)]
 
     def fit(effort: int) -> Any:
-        count, rows = efforts[effort]
+        count, part = efforts[effort]
         given: dict[str, Any] = {} if count is None else {"max_iter": count}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return OnlineDictionaryLearning(random_state=0, n_jobs=1, **given).fit(data.X[:rows]).components_
+            return OnlineDictionaryLearning(random_state=0, n_jobs=1, **given).fit(data.X[: n // part]).components_
 
     return restarted(fit, range(len(efforts)), error_of(data), budget)
 
