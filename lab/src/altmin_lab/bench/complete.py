@@ -79,7 +79,8 @@ def own_online(data: Data, budget: float) -> Iterator[Point]:
         given: dict[str, Any] = {} if count is None else {"max_iter": count}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return OnlineDictionaryLearning(random_state=0, n_jobs=1, **given).fit(data.X[: n // part]).components_
+            model = OnlineDictionaryLearning(random_state=0, n_jobs=1, **given).fit(data.X[: n // part])
+        return model.components_
 
     return restarted(fit, range(len(efforts)), error_of(data), budget)
 
