@@ -40,6 +40,24 @@ def test_the_budget_ends_a_solver_that_would_go_on():
     assert [round(t, 1) for t, _ in result.curves["endless"]] == [0.3, 0.6, 0.9, 1.2]
 
 
+def test_data_that_are_drawn_several_times_give_medians_as_far_as_all_curves_go():
+    problem = board.Problem("toy", "Toy: who is first", "error", (1e-1,), (1.0, 9.0))
+    problem.dataset("three", draws=3)(lambda quick, seed: seed)
+    lucky = [[(1.0, 0.9), (2.0, 1e-6)], [(3.0, 0.8), (4.0, 0.7), (5.0, 0.1)], [(1.5, 0.5), (8.0, 0.2)]]
+    problem.solver("ours", "defaults", ours=True)(lambda data, budget: iter(lucky[data]))
+    (full,) = board.run_problem(problem, quick=False)
+    assert full.curves["ours"] == [(1.5, 0.8), (4.0, 0.2)]
+    (quick,) = board.run_problem(problem, quick=True)
+    assert quick.curves["ours"] == [(1.0, 0.9)]  # one draw, up to the smaller budget
+
+
+def test_the_least_of_three_turns_counts_for_what_is_short(monkeypatch):
+    times = iter([0.03, 0.01, 0.02, 5.0])
+    monkeypatch.setattr(board, "clocked", lambda call: (next(times), call()))
+    assert board.steadily_clocked(lambda: "fit") == (0.01, "fit")
+    assert board.steadily_clocked(lambda: "long fit") == (5.0, "long fit")
+
+
 def test_sentences_name_peers_that_are_sooner_at_a_target_or_more_exact():
     problem = a_problem()
     (result,) = board.run_problem(problem, True)
@@ -100,7 +118,7 @@ def test_every_problem_has_data_ours_and_peers_with_settings(name):
 
 def test_our_solver_and_a_peer_solve_a_small_problem():
     (source,) = board.problems(["pursuit"])
-    data = source.data["100 atoms, 10 nonzeros"](True)
+    data = source.data["100 atoms, 10 nonzeros"][0](True)
     data["X"] = data["X"][:60]
     ours = list(source.solvers["altmin omp"](data, 1.0))
     theirs = list(source.solvers["scikit-learn orthogonal_mp_gram"](data, 1.0))

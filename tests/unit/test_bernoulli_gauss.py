@@ -58,6 +58,28 @@ def test_most_supports_are_the_best_of_all(problem):
     assert np.mean(found >= best - 1e-8) >= 0.9
 
 
+def test_supports_that_are_given_count_where_the_search_leaves_more_than_noise():
+    rng = np.random.default_rng(39)
+    A = unit(rng.standard_normal((8, 8)) + 1.5 * rng.standard_normal(8))  # alike, so the search errs
+    true = (rng.random((300, 8)) < 0.4) * rng.standard_normal((300, 8))
+    X, facts = true @ A + 0.1 * rng.standard_normal((300, 8)), (0.01, np.ones(8), np.full(8, 0.4))
+    codes, found = sparse_posterior(X, A, *facts)
+    both, better = sparse_posterior(X, A, *facts, true)
+    used = codes != 0
+    explained = np.array([  # by the search, under the prior
+        alpha @ np.linalg.solve(A[on] @ A[on].T + 0.01 * np.eye(on.sum()), alpha)
+        for on, alpha in zip(used, [A[on] @ x for on, x in zip(used, X, strict=True)], strict=True)
+    ])  # fmt: skip
+    left = np.sum(X**2, axis=1) - explained > 0.01 * (8 + 3 * np.sqrt(16))
+    at_truth = np.array(
+        [evidence(x, A, np.flatnonzero(z), *facts) if z.any() else 0.0 for x, z in zip(X, true, strict=True)]
+    )
+    assert np.all(better[left] >= at_truth[left] - 1e-9) and np.sum(better > found + 1) >= 3
+    # a row of which the search leaves no more than noise stays as it is, though its true codes are likelier
+    np.testing.assert_array_equal(both[~left], codes[~left])
+    assert np.sum(at_truth[~left] > found[~left] + 1) >= 3
+
+
 def test_codes_are_posterior_means(problem):
     X, A, variance, sizes, density = problem
     codes, _ = sparse_posterior(X, A, variance, sizes, density)

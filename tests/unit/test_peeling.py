@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 
 from altmin import ApproximateDictionaryLearning, load, save
+from altmin.algorithms.overcomplete import improve
+from altmin.algorithms.overcomplete.approximate import ApproximateDictionary
 from altmin.algorithms.overcomplete.improve import error_histogram, trimmed_cut
 from altmin.algorithms.overcomplete.peeling import peel_codes
+from altmin.algorithms.overcomplete.peeling_sizes import practical_plan
 from altmin.algorithms.overcomplete.swap_atoms import update_atoms, weak_atoms
+from altmin.contract import Block, Info
 from altmin.datasets import make_planted_sparse
+from altmin.kernels.peel import refit_codes
 
 
 def unit(rows):
@@ -41,6 +46,55 @@ def test_update_of_the_atoms_never_raises_the_error():
         own = Y[:, j] @ (X - Y @ A + np.outer(Y[:, j], A[j]))
         A[j] = own / np.linalg.norm(own)
     np.testing.assert_allclose(after, A, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_refitted_codes_are_least_squares_on_their_supports(dtype):
+    rng = np.random.default_rng(3)
+    D = unit(rng.standard_normal((9, 6))).astype(dtype)
+    D[4] = D[3]
+    X, counts = rng.standard_normal((40, 6)).astype(dtype), rng.integers(0, 5, 40)
+    atoms = np.array([rng.choice(9, 4, replace=False) for _ in X])
+    atoms[7], counts[7] = [3, 4, 0, 1], 3  # twice the same direction
+    codes = refit_codes(X, D, D @ D.T, atoms, counts)
+    assert codes.dtype == dtype and codes[7, 1] == 0
+    for x, used, y, k in zip(X, atoms, codes, counts, strict=True):
+        best = x - np.linalg.lstsq(D[used[:k]].T, x, rcond=None)[0] @ D[used[:k]]
+        np.testing.assert_allclose(x - y[:k] @ D[used[:k]], best, atol=1e-10 if dtype == np.float64 else 1e-5)
+        assert not y[k:].any()
+
+
+def test_a_sweep_ends_with_codes_fitted_again_to_its_atoms():
+    X = make_planted_sparse(400, 12, 16, 2, 0.05, random_state=0).X
+    start = unit(np.random.default_rng(4).standard_normal((16, 12)))
+    how = ApproximateDictionary(practical_plan(16, 2, 400), improve.SweepPlan(2), start=start)
+    state = how.init(Info(12, X.dtype, 400), 0)
+    names, columns, errors = [], {}, []
+    for _ in range(5):
+        step = how.next_round(state)
+        found = step.map(how, state, Block(0, 0, X, columns=columns))
+        stats, columns = found if step.writes else (found, columns)
+        state = step.then(state, stats)
+        names.append(step.name)
+        if columns:
+            used, counts, w = (columns[name] for name in improve.SUPPORTS)
+            U, D = unit(X), state.sweep.atoms
+            codes = refit_codes(U, D, D @ D.T, used, counts)
+            left = U - np.einsum("rk,rkf->rf", codes, D[used])
+            errors.append(float(w @ np.sum(left**2, axis=1)))
+    assert names == ["norms", "sweep", "refit", "sweep", "refit"]
+    assert errors[1] < 0.97 * errors[0] and errors[3] < 0.97 * errors[2]
+
+
+def test_a_swap_that_takes_atoms_away_is_followed_by_a_pursuit_as_supports_name_others():
+    plan, atoms = improve.SweepPlan(2, swap_every=1), unit(np.random.default_rng(5).standard_normal((4, 3)))
+    sums = {"G": np.diag([4.0, 3.0, 2.0, 1.0]), "B": atoms, "left": 1.0, "total": 4.0}
+    joined = improve.SweepState(atoms, atoms[:3], extra=1)
+    assert not improve.sweep_update(plan, joined, sums).refit
+    failed = improve.SweepState(atoms, atoms, best_error=0.2, before_swap=0.2, swapped=1)
+    assert not improve.sweep_update(plan, failed, sums).refit
+    resting = improve.SweepState(atoms, atoms, failures=2)
+    assert improve.sweep_update(plan, resting, sums).refit
 
 
 def test_only_one_of_two_doubles_is_given_up():

@@ -33,7 +33,6 @@ def sparse_posterior(
     sizes: NDArray[Any],
     density: NDArray[Any],
     first: NDArray[Any] | None = None,
-    trusting: bool = False,
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """Codes (posterior means on the best support found) and evidence of each row.
 
@@ -48,9 +47,8 @@ def sparse_posterior(
     sizes, density : ndarray of shape (K,)
         Prior variances of the nonzero codes, and how often they are not zero.
     first : ndarray of shape (n_samples, K), or None
-        Codes whose supports are tried as a start beside the empty one; the better of the two is kept.
-    trusting : bool
-        Whether a row of which ``first`` leaves no more than noise is not tried from the empty support.
+        Codes whose supports are tried, too, in rows of which the search from the empty support leaves more
+        than noise; the better of the two is kept.
 
     Returns
     -------
@@ -67,7 +65,7 @@ def sparse_posterior(
     n = X.shape[1]
     most = min(len(A), n)
     step = max(_CHUNK // len(A), 64)
-    noise = variance * (n + _DEVIATIONS * np.sqrt(2 * n)) if trusting else -np.inf
+    noise = variance * (n + _DEVIATIONS * np.sqrt(2 * n))
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
         alphas = np.asarray(X[rows] @ A.T, np.float64)
@@ -80,9 +78,9 @@ def sparse_posterior(
 
 @compiled
 def _climb(alphas, used, energy, warm, gram, ridge, bonus, v, most, codes, evidence):  # type: ignore[no-untyped-def]
-    """Each row from its own first support, if ``warm``, and from the empty one.
+    """Each row from the empty support, and, if ``warm``, from its own first one.
 
-    ``energy`` is what the codes of the first must explain of a row for the second to be left out.
+    ``energy`` is what the codes of the first search must explain of a row for the second to be left out.
     """
     K = gram.shape[0]
     B, R, z, x = np.empty((most, K)), np.empty((most, most)), np.empty(most), np.empty(most)
@@ -90,9 +88,9 @@ def _climb(alphas, used, energy, warm, gram, ridge, bonus, v, most, codes, evide
     chosen, order, inside = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(K, np.bool_)
     for row in range(alphas.shape[0]):
         best = -1.0
-        for attempt in range(0 if warm else 1, 2):
+        for attempt in range(2 if warm else 1):
             n = 0
-            if attempt == 0:
+            if attempt == 1:
                 for k in range(K):
                     if used[row, k] and n < most:
                         order[n] = k

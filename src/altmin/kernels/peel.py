@@ -8,6 +8,8 @@ import numpy as np
 
 from altmin.kernels.compiled import compiled
 
+_NO_DIRECTION = 1e-6  # squared sine to the span of other atoms, below which one adds nothing to it
+
 
 @compiled
 def subtract_codes(Z, atoms, codes, counts, D):
@@ -54,6 +56,57 @@ def add_moments(X, weights, atoms, codes, counts, G, B):
             b = B[a]
             for f in range(d):
                 b[f] += c * x[f]
+
+
+def refit_codes(X, D, gram, atoms, counts):
+    """Codes of rows by least squares on the supports that they have; 0 for atoms that add no direction.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_rows, n_features)
+        Rows.
+    D : ndarray of shape (n_atoms, n_features)
+        Unit atoms, and ``gram`` their products.
+    atoms, counts : ndarray
+        Row r uses the atoms ``atoms[r, :counts[r]]``.
+
+    Returns
+    -------
+    ndarray of the shape of ``atoms``
+        In the dtype of X.
+    """
+    codes = np.zeros(atoms.shape, X.dtype)
+    _refit_codes(X, D, gram.astype(np.float64), atoms, counts, codes)
+    return codes
+
+
+@compiled
+def _refit_codes(X, D, gram, atoms, counts, codes):
+    most = atoms.shape[1]
+    R, z = np.empty((most, most)), np.empty(most)
+    for i in range(X.shape[0]):
+        k = counts[i]
+        for j in range(k):
+            a = atoms[i, j]
+            b = 0.0
+            for f in range(X.shape[1]):
+                b += X[i, f] * D[a, f]
+            pivot = gram[a, a]
+            for t in range(j):  # one more row of the Cholesky factor
+                r = gram[a, atoms[i, t]]
+                for q in range(t):
+                    r -= R[j, q] * R[t, q]
+                r *= R[t, t]
+                R[j, t] = r
+                pivot -= r * r
+                b -= r * z[t]
+            R[j, j] = 1.0 / np.sqrt(pivot) if pivot > _NO_DIRECTION else 0.0  # the inverse of the diagonal
+            z[j] = b * R[j, j]
+        for j in range(k - 1, -1, -1):
+            for t in range(j + 1, k):
+                z[j] -= R[t, j] * z[t]
+            z[j] *= R[j, j]
+            codes[i, j] = z[j]
 
 
 @compiled

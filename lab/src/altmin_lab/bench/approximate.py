@@ -8,7 +8,7 @@ from typing import Any
 
 from altmin.datasets import make_planted_sparse
 from altmin.estimators.overcomplete.approximate import ApproximateDictionaryLearning
-from altmin_lab.bench.board import Point, Problem, clocked
+from altmin_lab.bench.board import Point, Problem, steadily_clocked
 from altmin_lab.peers import sparse_dictionaries as peers
 
 PROBLEM = Problem(
@@ -19,26 +19,27 @@ PROBLEM = Problem(
     (5.0, 20.0),
 )
 L = 5
-SWEEPS = (1, 2, 5, 10, 20, 30, 40, 60, 200)  # of ours and of K-SVD
+DRAWS = 3
+SWEEPS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 40, 60, 200)  # of ours and of K-SVD
 Data = Any
 
 
-@PROBLEM.dataset("planted")
-def planted(quick: bool) -> Data:
+@PROBLEM.dataset("planted", draws=DRAWS)
+def planted(quick: bool, seed: int = 0) -> Data:
     """Incoherent atoms, 5 % noise."""
-    return make_planted_sparse(*((1500, 32, 50) if quick else (5000, 64, 100)), L, 0.05, random_state=0)
+    return make_planted_sparse(*((1500, 32, 50) if quick else (5000, 64, 100)), L, 0.05, random_state=seed)
 
 
-@PROBLEM.dataset("planted, coherent atoms")
-def coherent(quick: bool) -> Data:
+@PROBLEM.dataset("planted, coherent atoms", draws=DRAWS)
+def coherent(quick: bool, seed: int = 0) -> Data:
     """Atoms in pairs that are alike."""
     shape = (1500, 32, 50) if quick else (5000, 64, 100)
-    return make_planted_sparse(*shape, L, 0.05, coherence=0.8, random_state=0)
+    return make_planted_sparse(*shape, L, 0.05, coherence=0.8, random_state=seed)
 
 
 def _points(data: Data, fits: Iterator[Callable[[], Any]], budget: float) -> Iterator[Point]:
     for fit in fits:
-        seconds, atoms = clocked(fit)
+        seconds, atoms = steadily_clocked(fit)
         yield seconds, peers.relative_error(data.X, atoms, L)
         if 2 * seconds > budget:
             return

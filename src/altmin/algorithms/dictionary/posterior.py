@@ -63,14 +63,13 @@ def first_prior(frame: Frame, n_components: int) -> Prior:
 
 
 def posterior_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
-    """Codes of largest evidence, from nothing and from thresholded linear codes; sums for the update."""
+    """Codes of largest evidence, from nothing or from thresholded linear codes; sums for the update."""
     X = signals(state, block)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64) / state.scale
     prior, linear = state.prior, X @ (state.decoder.astype(np.float64) * state.scale)
     floor = np.maximum(3 * np.sqrt(prior.variance) * state.noise_gain, 0.3 * np.sqrt(prior.sizes))
     linear[np.abs(linear) < floor] = 0.0
-    facts, settling = (prior.variance, prior.sizes, prior.density), state.phase == "settle"
-    Z, evidence = sparse_posterior(X, state.atoms, *facts, linear, settling)
+    Z, evidence = sparse_posterior(X, state.atoms, prior.variance, prior.sizes, prior.density, linear)
     evidence = evidence + _empty(X, prior)
     if state.levelled and not state.screened and state.progress.passes >= _UNSCREENED:
         # most rows stay whatever their evidence: those that use an atom not found yet look like outliers, too

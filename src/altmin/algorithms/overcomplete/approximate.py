@@ -8,7 +8,7 @@ Without assumptions on coherence or randomness, and with outliers (Bhaskara and 
 ``gather``  a sample of rows (all of them for exact peeling), peeled where it is; where rows share a
             direction, and atoms are coherent, some of the rows are the start instead
 ``peel``    theory mode, many rows: peeling in passes over all of them
-``sweep``   :mod:`altmin.algorithms.overcomplete.improve`; not in theory mode
+``sweep``   :mod:`altmin.algorithms.overcomplete.improve`, two passes each; not in theory mode
 ``final``   one pass: error, norms of the codes, spectra of data and residual, for the report
 """
 
@@ -24,8 +24,11 @@ from numpy.typing import NDArray
 
 from altmin.algorithms.overcomplete.exact_peeling import peel_all
 from altmin.algorithms.overcomplete.improve import (
+    SUPPORTS,
     begin_sweeps,
     encode,
+    refit_map,
+    refit_update,
     sweep_map,
     sweep_update,
 )
@@ -94,8 +97,10 @@ class ApproximateDictionary:
                 step = peel_round(self.plan, state.peel)
                 counts = theory and state.peel.step == "peel"
                 return replace(step, iteration=counts, then=partial(self._after_peel, step))
+            case "sweep" if state.sweep.refit:
+                return Round(refit_map, name="refit", reads=SUPPORTS, then=self._refitted)
             case "sweep":
-                return Round(sweep_map, name="sweep", iteration=True, then=self._swept)
+                return Round(sweep_map, name="sweep", iteration=True, writes=SUPPORTS, then=self._swept)
             case "final":
                 return Round(final_map, name="final", then=self._close)
         return Done("converged", _ENDINGS.get(state.phase, ""))
@@ -181,6 +186,9 @@ class ApproximateDictionary:
 
     def _swept(self, state: ApproximateState, stats: Stats) -> ApproximateState:
         return replace(state, sweep=sweep_update(self.sweeps, state.sweep, stats))
+
+    def _refitted(self, state: ApproximateState, stats: Stats) -> ApproximateState:
+        return replace(state, sweep=refit_update(self.sweeps, state.sweep, stats))
 
     def _close(self, state: ApproximateState, stats: Stats) -> ApproximateState:
         error = stats["left"] / stats["total"] if stats["total"] > 0 else 0.0

@@ -4,7 +4,8 @@ r"""Sweeps that improve a dictionary: encode, solve for the atoms, swap weak one
 
 A sweep is one pass: orthogonal matching pursuit on each row, and the sums G = sum w y'y, B = sum w y'x.
 From these alone the atoms are updated one after the other (block coordinate descent, as K-SVD and
-online dictionary learning do), which needs no second look at the data.
+online dictionary learning do). A second pass, much cheaper than the pursuit, fits the codes to these atoms
+on the supports that they have, and the atoms once more: alone, either holds the other back.
 
 Every few sweeps weak atoms are **swapped** for threshold-correlation directions of the residuals
 (`swap_atoms`): the directions join the dictionary, all atoms settle for a few sweeps,
@@ -24,9 +25,10 @@ from numpy.typing import NDArray
 from altmin.algorithms.overcomplete.swap_atoms import propose, update_atoms, weak_atoms
 from altmin.algorithms.overcomplete.unit_rows import reservoir, row_weights, squares_left, unit_rows
 from altmin.contract import Block, Stats, record
-from altmin.kernels.peel import add_moments, subtract_codes
+from altmin.kernels.peel import add_moments, refit_codes, subtract_codes
 from altmin.kernels.pursuit import Pursuit, SparseRows
 
+SUPPORTS = ("sweep_atoms", "sweep_counts", "sweep_weights")  # columns that a sweep leaves for the refit
 _BINS = 2048  # of the histogram of row errors, from 1e-12 to 1 on a logarithmic scale
 _LOWEST = -12.0
 _SAMPLE = 1024  # rows among which swap directions are looked for
@@ -64,6 +66,7 @@ class SweepState:
     cut: float = np.inf  # rows with a larger error are trimmed
     change: float = np.inf
     energy: Any = None  # (m,) sum of w y_j^2
+    refit: bool = False  # whether the codes of the last sweep are to be fitted again
 
 
 def begin_sweeps(atoms: NDArray[Any]) -> SweepState:
@@ -76,7 +79,7 @@ def encode(plan: SweepPlan, atoms: NDArray[Any], U: NDArray[Any]) -> SparseRows:
     return Pursuit(atoms, plan.n_nonzero)(U, plan.tol)
 
 
-def sweep_map(algorithm: Any, state: Any, block: Block) -> Stats:
+def sweep_map(algorithm: Any, state: Any, block: Block) -> tuple[Stats, dict[str, NDArray[Any]]]:
     """Encode a block and sum up what the dictionary update needs."""
     plan, sweep = algorithm.sweeps, state.sweep
     U, norms = unit_rows(block.X)
@@ -94,7 +97,28 @@ def sweep_map(algorithm: Any, state: Any, block: Block) -> Stats:
         stats["histogram"] = error_histogram(left[norms > 0])
     if swap_is_due(plan, sweep) and not sweep.extra:
         stats["drawn"] = reservoir(block, w * left, _SAMPLE, U)
-    return stats
+    columns = (code.atoms.astype(np.int32), code.counts.astype(np.int32), kept)
+    return stats, dict(zip(SUPPORTS, columns, strict=True))
+
+
+def refit_map(algorithm: Any, state: Any, block: Block) -> Stats:
+    """Least squares for the codes of a block on their supports, and the sums of the sweep."""
+    atoms = state.sweep.atoms
+    U, _ = unit_rows(block.X)
+    kinds = (np.intp, np.intp, np.float64)  # as the sweep had them, so that loops are compiled once
+    used, counts, kept = (
+        np.array(block.columns[name], kind) for name, kind in zip(SUPPORTS, kinds, strict=True)
+    )
+    m, d = atoms.shape
+    G, B = np.zeros((m, m)), np.zeros((m, d))
+    add_moments(U, kept, used, refit_codes(U, atoms, atoms @ atoms.T, used, counts), counts, G, B)
+    return {"G": G, "B": B}
+
+
+def refit_update(plan: SweepPlan, sweep: SweepState, stats: Stats) -> SweepState:
+    """New atoms from the sums."""
+    atoms = update_atoms(sweep.atoms, stats["G"], stats["B"], plan.inner)
+    return replace(sweep, atoms=atoms, refit=False)
 
 
 def sweep_update(plan: SweepPlan, sweep: SweepState, stats: Stats) -> SweepState:
@@ -112,6 +136,7 @@ def sweep_update(plan: SweepPlan, sweep: SweepState, stats: Stats) -> SweepState
         energy=energy,
         atoms=update_atoms(sweep.atoms, stats["G"], stats["B"], plan.inner),
         cut=trimmed_cut(stats["histogram"], plan.trim) if plan.trim else np.inf,
+        refit=True,
     )
     if error < sweep.best_error and not sweep.extra:
         after = replace(after, best=sweep.atoms, best_error=error)
@@ -121,7 +146,8 @@ def sweep_update(plan: SweepPlan, sweep: SweepState, stats: Stats) -> SweepState
         return _drop_weakest(after, energy)
     if sweep.swapped and after.best_error > _PAYS * sweep.before_swap:
         failures = sweep.failures + 1
-        return replace(after, atoms=after.best, failures=failures, swapped=0, change=np.inf)
+        undone = {"atoms": after.best, "failures": failures, "swapped": 0, "change": np.inf}
+        return replace(after, **undone, refit=False)
     return _add_directions(plan, after, stats)
 
 
@@ -149,7 +175,8 @@ def _drop_weakest(sweep: SweepState, energy: NDArray[Any]) -> SweepState:
     """As many atoms as joined leave again, whichever are weakest now."""
     weak = weak_atoms(sweep.atoms, energy, sweep.extra)
     atoms = np.delete(sweep.atoms, weak, axis=0)
-    return replace(sweep, atoms=atoms, extra=0, swapped=len(weak), energy=np.delete(energy, weak))
+    left = {"atoms": atoms, "energy": np.delete(energy, weak)}
+    return replace(sweep, **left, extra=0, swapped=len(weak), refit=False)
 
 
 def error_histogram(left: NDArray[Any]) -> NDArray[Any]:
