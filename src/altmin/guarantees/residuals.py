@@ -149,7 +149,8 @@ def _variance(squares: Array, spread: Array) -> Array:
     """Squared residuals as a sum of an even part and some of these functions, none of them negative."""
     terms = np.column_stack([np.ones(len(spread)), spread])
     unit = np.maximum(terms.mean(axis=0), 1e-300)
-    R = np.linalg.qr(np.column_stack([terms / unit, squares]), mode="r")  # the same problem, of few rows
+    # The same problem, of few rows.
+    R = np.asarray(np.linalg.qr(np.column_stack([terms / unit, squares]), mode="r"))
     return np.asarray(terms @ (nnls(R[:, :-1], R[:, -1], maxiter=50 * len(R))[0] / unit))
 
 
