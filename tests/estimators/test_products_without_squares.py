@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from altmin import FactorizationMachineRegressor, load, save
 from altmin.algorithms.quadratic.grow_cut import _worth_it
+from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.low_rank import UserModel, without_diagonal
 from altmin.datasets import make_quadratic
 from altmin.guarantees.machine_rows import difference, jacobian, measure_rows
@@ -141,3 +143,30 @@ def test_many_rows_are_searched_by_a_sample_and_confirmed_by_all():
     u = planted.X @ fitted.factors_[0]
     gradient = np.column_stack([np.ones(4000), planted.X, u[:, None] * planted.X]).T @ r
     assert np.abs(gradient).max() < 1e-3 * np.linalg.norm(r)  # a minimum over all rows, not the sample's
+
+
+def test_a_fit_that_is_stopped_keeps_free_squares_that_are_worth_it():
+    X, y, M = products(3000, 10, 31)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        stopped = FactorizationMachineRegressor(2, max_iter=35, random_state=0).fit(X, y)
+    assert stopped.diagonal_ is not None
+    assert np.linalg.norm(stopped.matrix() - M) < 0.1 * np.linalg.norm(M)
+
+
+def test_all_rows_are_reached_from_a_sample_without_second_derivatives_of_their_own(monkeypatch):
+    seen = []
+    judge_step = LeastSquares.judge_step
+
+    def watched(algorithm, state, stats):
+        seen.append((stats["n"], "JJ" in stats))
+        return judge_step(algorithm, state, stats)
+
+    monkeypatch.setattr(LeastSquares, "judge_step", watched)
+    planted = make_quadratic(6000, 8, 2, mixed_signs=True, noise=0.3, random_state=4)
+    fitted = FactorizationMachineRegressor(2, random_state=0).fit(planted.X, planted.y)
+    assert any(n < 6000 and formed for n, formed in seen)
+    assert not any(formed for n, formed in seen if n == 6000)
+    r = planted.y - fitted.predict(planted.X)  # least squares of all rows: nothing of the model is left
+    for term in (np.ones(6000), planted.X @ fitted.factors_[0], planted.X @ fitted.factors_[1]):
+        assert abs(np.corrcoef(r, term + planted.X[:, 0])[0, 1]) < 1e-4
+        assert abs(np.corrcoef(r, np.square(term) + planted.X[:, 0])[0, 1]) < 1e-4

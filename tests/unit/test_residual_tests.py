@@ -67,7 +67,7 @@ def test_the_sizes_of_two_features_that_multiply_are_seen():
     y = X[:, 0] ** 2 + 0.05 * (sizes.prod(axis=1) - 0.3 * sizes.sum(axis=1)) + 0.1 * rng.standard_normal(400)
     fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
     found = misfit(y - fitted, J, (X,), X, fitted)
-    assert found.shape > 1.6 and found.steps > 4
+    assert found.shape > 1.2 and found.steps > 4  # the first is the bound of the rule
 
 
 @pytest.mark.parametrize("later", [-1, 1])

@@ -80,3 +80,17 @@ def test_damped_steps_and_the_fall_that_they_predict(mu):
     damped = J.T @ J + mu * np.diag(np.diag(J.T @ J))
     np.testing.assert_allclose(step, np.linalg.solve(damped, J.T @ r), rtol=1e-6)
     assert fall == pytest.approx(r @ r - np.sum((r - J @ step) ** 2))
+
+
+def test_pairs_correct_second_derivatives_of_elsewhere():
+    A = RNG.standard_normal((20, 6))
+    J, Jr = RNG.standard_normal((9, 6)), RNG.standard_normal(6)
+    pairs = np.stack([s := RNG.standard_normal((3, 6)), s @ (A.T @ A)], axis=1)
+    H = np.linalg.inv(J.T @ J + 0.1 * np.diag(np.diag(J.T @ J)))
+    for one, change in pairs:
+        rho = 1 / (one @ change)
+        left = np.eye(6) - rho * np.outer(one, change)
+        H = left @ H @ left.T + rho * np.outer(one, one)
+    step, fall = marquardt_step(J.T @ J, Jr, 0.1, pairs)
+    np.testing.assert_allclose(step, H @ Jr, rtol=1e-6)
+    assert fall == pytest.approx(Jr @ H @ Jr, rel=1e-6)

@@ -22,9 +22,12 @@ from altmin.guarantees.residuals import (
     attenuation,
     drift,
     gradient_t,
+    half_grams,
+    inverse_gram,
     robust_error,
     robustness,
     singular_ratio,
+    weighted_norms,
     white_ratio,
 )
 
@@ -37,7 +40,7 @@ class RowEvidence:
 
     parameters: int
     distinct: float  # rows of all that aren't near copies of others
-    conditioning: float  # sigma_min / sigma_max of J in the coordinates of the lens
+    conditioning: float  # sigma_min / sigma_max of J in whitened columns, or standardised ones
     residual: float  # relative
     noise_error: float  # sigma-hat ||J^+||_F, relative to the size of (w, M)
     step: float  # ||J^+ r||, relative
@@ -114,28 +117,32 @@ def measure_rows(
     size = _size(model, unit, lens.target_scale)
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
     single = np.eye(len(unit)) if beside else None  # squares of these directions are free
-    within = None if single is None else _through(lens, single / unit)
-    conditioning = singular_ratio(jacobian(Z, _through(lens, F), within))
     J = jacobian(S, F * unit, single)
-    p, gram = J.shape[1], J.T @ J
-    inverse = np.linalg.pinv(gram, rcond=1e-14, hermitian=True)
+    halves = half_grams(J)
+    p, gram = J.shape[1], halves[0] + halves[1]
+    inverse, white_gram = inverse_gram(gram), gram
+    if lens.T.ndim == 2:
+        white_J = jacobian(Z, _through(lens, F), None if single is None else _through(lens, single / unit))
+        white_gram = white_J.T @ white_J
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
-    noise_error = robust_error(J, inverse, left) / size
     directions = _directions(S, model, unit)
     spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
     share = float(np.linalg.norm(left)) / spread
-    fitted, white = target - left, white_ratio(left, S, S, seed)
-    rest = left if share > EXACT else np.zeros_like(left)  # rounding follows no further law
+    exact = share <= EXACT  # rounding follows no further law
+    noise_error = robust_error(J, inverse, left, exact) / size
+    fitted, rest = target - left, np.zeros_like(left) if exact else left
+    white = 0.0 if exact else white_ratio(left, S, S, seed)
     scaled = values[real] / lens.target_scale
+    spread_of_noise = np.column_stack([fitted**2, S**2])
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
     if beside:
         gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
     return RowEvidence(
         p,
         distinct,
-        conditioning,
+        singular_ratio(white_gram),
         float(np.linalg.norm(r)) / spread,
         noise_error,
         float(np.linalg.norm(step[1:])) / size,
@@ -148,19 +155,19 @@ def measure_rows(
             seed=seed,
             inverse=inverse,
         ),
-        gradient_t(left, np.sum(gradient**2, axis=1)),
+        0.0 if exact else gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
         len(r),
         sigma,
         share,
         float(np.mean(left**4)) / max(float(np.mean(left**2)) ** 2, 1e-300),
-        float(np.linalg.norm(S.T @ (left[:, None] * S), 2)) / (2 * len(left)),
+        float(weighted_norms(S, left[None], S)[0]) / (2 * len(left)),
         *_spectrum(F * unit, scaled),
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
         white=white,
-        attenuation=attenuation(left, gradient, np.column_stack([fitted**2, S**2]), size, white <= EVEN),
-        drift=drift(J, gram, r, noise_error, size),
+        attenuation=0.0 if exact else attenuation(left, gradient, spread_of_noise, size, white <= EVEN),
+        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
         own=beside,

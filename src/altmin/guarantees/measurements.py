@@ -12,10 +12,13 @@ import numpy as np
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
     EVEN,
+    EXACT,
     Array,
     attenuation,
     drift,
     gradient_t,
+    half_grams,
+    inverse_gram,
     robust_error,
     robustness,
     singular_ratio,
@@ -93,24 +96,24 @@ def look(
     r, c = (y - (a * b) @ c) / unit, c / unit
     J = tangent(S, L, None if V is None else T, R)
     white, spread = _white_tangent(S, L, None if V is None else T, R)
-    gram = J.T @ J
-    squares, vectors = np.linalg.eigh(gram)
-    known = squares > 1e-14 * squares[-1]
-    inverse = (vectors[:, known] / squares[known]) @ vectors[:, known].T
+    halves = half_grams(J)
+    gram = halves[0] + halves[1]
+    inverse = inverse_gram(gram)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     size = max(float(np.linalg.norm((L.T * c) @ R)), 1e-3)
     step = inverse @ (J.T @ r)
     left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     gradient = (a * c) @ R * 2 if V is None else np.hstack([(b * c) @ L, (a * c) @ R])
-    noise_error = robust_error(J, inverse, left_over) / size
+    exact = bool(np.sqrt(np.mean(left_over**2)) <= EXACT)  # rounding follows no further law
+    noise_error = robust_error(J, inverse, left_over, exact) / size
     designs = (S,) if V is None else (S, T)
     across, further = _directions(designs, a, b)
-    fitted, uneven = (a * b) @ c, white_ratio(left_over, S, T)
+    fitted, uneven = (a * b) @ c, 0.0 if exact else white_ratio(left_over, S, T)
     spread_of_noise = np.column_stack([fitted**2, *(part**2 for part in designs)])
     return Measured(
         p,
         distinct,
-        min(singular_ratio(white), 1e3 * float(np.sqrt(max(squares[0], 0.0) / max(squares[-1], 1e-300)))),
+        min(singular_ratio(white.T @ white), 1e3 * singular_ratio(gram)),
         float(np.sqrt(np.mean(left_over**2))),
         noise_error,
         float(np.linalg.norm(step)) / size,
@@ -122,12 +125,12 @@ def look(
             fitted,
             further,
         ),
-        gradient_t(left_over, np.sum(gradient**2, axis=1)),
+        0.0 if exact else gradient_t(left_over, np.sum(gradient**2, axis=1)),
         len(r),
         spread,
         white=uneven,
-        attenuation=attenuation(left_over, gradient, spread_of_noise, size, uneven <= EVEN),
-        drift=drift(J, gram, r, noise_error, size),
+        attenuation=0.0 if exact else attenuation(left_over, gradient, spread_of_noise, size, uneven <= EVEN),
+        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),

@@ -13,12 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.guarantees.residuals import inverse_gram, weighted_norms
 from altmin.io.records import record
 
 Array = NDArray[Any]
 _FLIPS = 20
 _FEW_FLIPS = 8
 _SUMS = 60  # flips of which mean and spread of a sum are known well enough
+_SIZES = 100  # further flips, which say how large the product with each function is by chance
 _WAVES = 64  # random directions along which a wave is looked for
 _HALVES = 256  # half-spaces of the features
 _COST = 4e7  # multiplications that one family of functions may cost
@@ -26,7 +28,7 @@ _SPREAD_OF_THREE = 2.2  # standard deviation of the sum of three such numbers, b
 _INNER, _OUTER = 0.5, 2.5  # robust standard deviations: the middle of a residual, and its tails
 _STARTS = 4  # of the search for a direction
 _MOST_FEATURES = 64  # whose products with pairs of others are looked at
-_POWERS = 8  # iterations for the largest such product, where there are more features
+_POWERS = 8  # iterations for the largest such product
 
 
 @record
@@ -110,27 +112,30 @@ def misfit(
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
     rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
-    terms = np.hstack([further[rows], shapes(across[rows]), waves(across[rows], rng), bends(fitted[rows])])
     if inverse is None or len(rows) < len(r):
-        inverse = np.linalg.pinv(J[rows].T @ J[rows], rcond=1e-14, hermitian=True)
-    designs = tuple(part[rows] for part in designs)
+        inverse = inverse_gram(J[rows].T @ J[rows])
+    drawn = _flipped(r[rows], J[rows], inverse, rng)
+    across = across[rows].astype(np.float32)  # of chance few digits are enough
+    own = [further[rows].astype(np.float32), bends(fitted[rows]).astype(np.float32)]
+    terms = np.hstack([*own, shapes(across), waves(across, rng)])
+    designs = tuple(part[rows].astype(np.float32) for part in designs)
     white = tuple(_whitened(part) for part in designs)
     both = np.hstack(white)
     along, beside, cross = (
-        _correlated(r[rows], J[rows], inverse, functions, rng)
-        for functions in (terms, half_spaces(both, rng), crossed(both, rng))
+        _correlated(drawn, functions) for functions in (terms, half_spaces(both, rng), crossed(both, rng))
     )
     joint = (along.normal + beside.normal + cross.normal) / _SPREAD_OF_THREE
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
-    few = _flipped(r[rows], J[rows], inverse, rng)
+    few = drawn[: _FEW_FLIPS + 1]
+    few = few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1e-30)
     thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
     return Misfit(
         float(np.fmax(along.largest, cross.largest)),
         along.total,
-        _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
-        _over_chance(list(thirds[:, 0])),
-        _over_chance(list(thirds[:, 1])),
+        _over_chance(weighted_norms(designs[0], few, designs[-1])),
+        _over_chance(thirds[:, 0]),
+        _over_chance(thirds[:, 1]),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
         _middle(r, fitted),
         _neighbour(r, fitted),
@@ -174,7 +179,7 @@ def waves(u: Array, rng: np.random.Generator) -> Array:
     mix = rng.standard_normal((k, _WAVES)) * (rng.random((k, _WAVES)) < np.minimum(2.0 / k, 1.0))
     mix[rng.integers(k, size=_WAVES), np.arange(_WAVES)] += 1.0
     mix *= np.exp(rng.uniform(np.log(0.5), np.log(4.0), _WAVES)) / np.linalg.norm(mix, axis=0)
-    phase = u @ mix
+    phase = u @ mix.astype(u.dtype)
     return np.hstack([np.sin(phase), np.cos(phase)])
 
 
@@ -183,8 +188,8 @@ def half_spaces(u: Array, rng: np.random.Generator) -> Array:
     d = u.shape[1]
     mix = rng.standard_normal((d, _HALVES))
     mix[:, ::2] *= rng.random((d, _HALVES // 2)) < min(2.5 / d, 1.0)
-    along = u @ mix
-    return np.asarray(along > along[rng.integers(len(u), size=_HALVES), np.arange(_HALVES)], dtype=np.float64)
+    along = u @ mix.astype(u.dtype)
+    return np.asarray(along > along[rng.integers(len(u), size=_HALVES), np.arange(_HALVES)], dtype=u.dtype)
 
 
 def crossed(u: Array, rng: np.random.Generator) -> Array:
@@ -193,7 +198,7 @@ def crossed(u: Array, rng: np.random.Generator) -> Array:
     first, second = np.triu_indices(d, 1)
     pairs = rng.permutation(len(first))[:_WAVES]
     mix = rng.standard_normal((2, d, _WAVES)) * (rng.random((2, d, _WAVES)) < min(2.5 / d, 1.0))
-    u = np.clip(u, -5, 5)
+    mix, u = mix.astype(u.dtype), np.clip(u, -5, 5)
     sizes = np.abs(u)
     return np.hstack([sizes[:, first[pairs]] * sizes[:, second[pairs]], np.abs((u @ mix[0]) * (u @ mix[1]))])
 
@@ -220,10 +225,11 @@ def first_of_copies(S: Array) -> NDArray[np.intp]:
 
 
 def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Array:
-    """The residual, and copies of it with random signs, without J; of unit size."""
-    drawn = np.vstack([r, r * rng.choice([-1.0, 1.0], (_FEW_FLIPS, len(r)))])
-    drawn = drawn - ((drawn @ J) @ inverse) @ J.T
-    return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-300))
+    """The residual, and copies of it with random signs, without J."""
+    unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
+    signs = rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS + _SIZES, len(r)))
+    drawn, J = np.vstack([unit, unit * signs]), J.astype(np.float32)
+    return np.asarray(drawn - ((drawn @ J) @ inverse).astype(np.float32) @ J.T)
 
 
 class _Correlated(NamedTuple):
@@ -232,34 +238,31 @@ class _Correlated(NamedTuple):
     normal: float  # the same, as deviations of a normal law
 
 
-def _correlated(r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator) -> _Correlated:
-    """The |t| of some functions against those of flips."""
-    terms = (terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)).astype(np.float32)
-    part = inverse @ (J.T @ terms)
-    new = terms - J.astype(np.float32) @ part.astype(np.float32)  # of chance few digits are enough
-    squares = new * new
-    own = np.mean(squares, axis=0) > 1e-8  # the others are functions that the model has already
+def _correlated(drawn: Array, terms: Array) -> _Correlated:
+    """The |t| of some functions against those of flips.
+
+    Flips without J have the same product with a function as with what J leaves of it, so that isn't formed.
+    """
+    t = drawn @ terms
+    size = np.mean(np.square(t[_SUMS + 1 :]), axis=0)  # as noise is in each row
+    whole = np.einsum("ij,ij->j", terms, terms) * np.mean(np.square(drawn[0]))
+    own = size > 1e-8 * whole  # the others are functions that the model has already
     if not own.any():
         return _Correlated(np.nan, np.nan, np.nan)
-    unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
-    size = np.sqrt(
-        (unit * unit) @ squares[:, own]
-    )  # of the sum of r times the function, as noise is in each row
-    drawn = np.vstack([unit, unit * rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS, len(r)))])
-    t = ((drawn @ new)[:, own] / np.maximum(size, 1e-30)).astype(np.float64)
+    t = (t[: _SUMS + 1, own] / np.sqrt(size[own])).astype(np.float64)
     total = np.sum(np.minimum(t**2, 50.0), axis=1)
     mean, spread = float(total[1:].mean()), max(float(total[1:].std()), 1e-300)
     skew = spread**2 / (9 * mean**2)  # a sum of few squares has a long tail, but hardly its cube root
     return _Correlated(
-        _over_chance(list(np.abs(t[: _FLIPS + 1]).max(axis=1))),
+        _over_chance(np.abs(t[: _FLIPS + 1]).max(axis=1)),
         float((total[0] - mean) / spread),
         float(((total[0] / mean) ** (1 / 3) - 1 + skew) / np.sqrt(skew)),
     )
 
 
-def _over_chance(values: list[float]) -> float:
+def _over_chance(values: Array) -> float:
     """The first value over the largest of the others."""
-    return float(values[0] / max(*values[1:], 1e-300))
+    return float(values[0] / max(float(values[1:].max()), 1e-300))
 
 
 def _whitened(X: Array) -> Array:
@@ -270,43 +273,37 @@ def _whitened(X: Array) -> Array:
     return np.clip(X @ (vectors[:, known] / np.sqrt(values[known])) @ vectors[:, known].T, -5, 5)
 
 
-def _norm(left: Array, r: Array, right: Array) -> float:
-    return float(np.linalg.norm(left.T @ (r[:, None] * right), 2))
-
-
 def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
     """Largest sum of r times a product of three features, and of r times a cube of any direction.
 
-    The second is found by a power iteration on the third moments, from their largest slice.
+    The second is found by a power iteration on the third moments, from their largest slices.
     """
     every = np.hstack(designs)
     d = min(every.shape[1], _MOST_FEATURES)
-    if d < every.shape[1]:
-        return _largest_product(designs, every[:, :d], r), 0.0
-    slices = np.stack([designs[0].T @ ((r * every[:, j])[:, None] * designs[-1]) for j in range(d)])
-    norms = np.linalg.norm(slices, 2, axis=(1, 2))
-    if len(designs) == 2:
-        return float(norms.max()), 0.0
-    best = 0.0
-    for j in np.argsort(-norms)[:_STARTS]:
-        values, vectors = np.linalg.eigh(slices[j])
-        v = vectors[:, np.abs(values).argmax()]
-        for _ in range(15):
-            w = slices @ v @ v
-            v = w / max(float(np.linalg.norm(w)), 1e-300)
-        best = max(best, abs(float(slices @ v @ v @ v)))
-    return float(norms.max()), best
-
-
-def _largest_product(designs: list[Array], some: Array, r: Array) -> float:
-    """The largest norm of the slices of many features, by power iterations: none of them is formed."""
-    weight = r[:, None] * some
-    V = np.random.default_rng(0).standard_normal((designs[-1].shape[1], some.shape[1]))
+    if d < every.shape[1] or len(designs) == 2:
+        return float(weighted_norms(designs[0], (r[:, None] * every[:, :d]).T, designs[-1]).max()), 0.0
+    slices = _third_moments(every, r)
+    V = np.random.default_rng(0).standard_normal((d, d, 1), dtype=slices.dtype)
     for _ in range(_POWERS):
-        U = designs[0].T @ (weight * (designs[-1] @ (V / np.linalg.norm(V, axis=0))))
-        V = designs[-1].T @ (weight * (designs[0] @ (U / np.maximum(np.linalg.norm(U, axis=0), 1e-300))))
-        V = np.where(np.linalg.norm(V, axis=0) > 0, V, 1.0)
-    return float(np.linalg.norm(V, axis=0).max())
+        V = slices @ (slices @ (V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-30)))
+    norms = np.sqrt(np.linalg.norm(V, axis=1)[:, 0])
+    V = V[np.argsort(-norms)[:_STARTS], :, 0]
+    for _ in range(15):
+        V = V / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-30)
+        W = V
+        V = np.einsum("ijs,sj->si", slices @ V.T, V)
+    return float(norms.max()), float(np.abs(np.sum(V * W, axis=1)).max())
+
+
+def _third_moments(u: Array, r: Array) -> Array:
+    """Sums of r u_i u_j u_l: each pair once."""
+    d = u.shape[1]
+    first, second = np.triu_indices(d)
+    u = np.ascontiguousarray(u.T)
+    sums = (u[first] * u[second]) @ (r * u).T
+    moments = np.empty((d, d, d), dtype=u.dtype)
+    moments[first, second] = moments[second, first] = sums
+    return moments
 
 
 def _evenly(n: int, most: float) -> NDArray[np.intp]:

@@ -6,17 +6,50 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 Array = NDArray[Any]
 EVEN = 1.5  # of white_ratio: up to it noise doesn't depend on the features
 EXACT = 1e-6  # relative residual below which nothing is left to test
+_FEW_COLUMNS = 64  # of which the norm of a matrix is computed as it is
+_POWERS = 8  # iterations for that of others
+_SAFE = 1e-12  # reciprocal condition from which on Cholesky's inverse of a Gram matrix is as good as any
 
 
-def singular_ratio(J: Array) -> float:
+def singular_ratio(gram: Array) -> float:
     """Smallest over largest singular value of a Jacobian: 0 where the rows can't tell parameters apart."""
-    values = np.linalg.eigvalsh(J.T @ J)
+    values = np.linalg.eigvalsh(gram)
     return float(np.sqrt(max(values[0], 0.0) / max(values[-1], 1e-300)))
+
+
+def inverse_gram(gram: Array) -> Array:
+    """(J'J)^-1; the pseudo-inverse, at ten times the cost, where parameters can hardly be told apart."""
+    factor, failed = lapack.dpotrf(gram)
+    if not failed and lapack.dpocon(factor, np.abs(gram).sum(axis=0).max())[0] > _SAFE:
+        upper = np.triu(lapack.dpotri(factor)[0])
+        return np.asarray(upper + np.triu(upper, 1).T)
+    return np.asarray(np.linalg.pinv(gram, rcond=1e-14, hermitian=True))
+
+
+def weighted_norms(left: Array, weights: Array, right: Array) -> Array:
+    """||sum w u v'|| over the rows, for each row of weights.
+
+    Of many columns by power iterations from below, as what chance leaves is compared with more of its kind.
+    """
+    if min(left.shape[1], right.shape[1]) <= _FEW_COLUMNS:
+        M = np.stack([left.T @ (w[:, None] * right) for w in weights])
+        return np.asarray(np.linalg.norm(M, 2, axis=(1, 2)) if left is not right else _largest(M))
+    W = weights.T
+    V = np.random.default_rng(0).standard_normal((right.shape[1], len(weights))).astype(right.dtype)
+    for _ in range(_POWERS):
+        U = left.T @ (W * (right @ (V / np.maximum(np.linalg.norm(V, axis=0), 1e-30))))
+        V = right.T @ (W * (left @ (U / np.maximum(np.linalg.norm(U, axis=0), 1e-30))))
+    return np.asarray(np.linalg.norm(V, axis=0))
+
+
+def _largest(M: Array) -> Array:
+    return np.abs(np.linalg.eigvalsh(M)).max(axis=1)
 
 
 def gradient_t(r: Array, gradient: Array) -> float:
@@ -30,32 +63,41 @@ def white_ratio(r: Array, left: Array, right: Array, seed: int = 0) -> float:
     """||sum (r^2 - mean) u v'|| over its largest value for eight permutations: noise that depends on x."""
     centred = r**2 - np.mean(r**2)
     rng = np.random.default_rng(seed)
-
-    def norm(weights: Array) -> float:
-        return float(np.linalg.norm(left.T @ (weights[:, None] * right), 2))
-
-    return norm(centred) / max(*(norm(rng.permutation(centred)) for _ in range(8)), 1e-300)
+    norms = weighted_norms(left, np.stack([centred, *(rng.permutation(centred) for _ in range(8))]), right)
+    return float(norms[0] / max(float(norms[1:].max()), 1e-300))
 
 
-def robust_error(J: Array, inverse: Array, r: Array) -> float:
-    """Norm of the standard errors of the parameters, whatever the noise of each row."""
+def robust_error(J: Array, inverse: Array, r: Array, exact: bool) -> float:
+    """Norm of the standard errors of the parameters, whatever the noise of each row.
+
+    Where fits are exact, what is left is rounding, which is of one size.
+    """
     n, p = J.shape
     scale = n / max(n - p, 1)
     plain = float(np.mean(r**2)) * scale * float(np.trace(inverse))
-    weighted = J * r[:, None]
-    sandwich = float(np.sum((inverse @ (weighted.T @ weighted)) * inverse))
+    if exact:
+        return float(np.sqrt(plain))
+    unit = max(float(np.abs(r).max(initial=0.0)), 1e-300)
+    weighted = J.astype(np.float32)  # a few digits of an error are enough
+    weighted *= (r / unit).astype(np.float32)[:, None]
+    sandwich = unit**2 * float(np.sum(((weighted.T @ weighted) @ inverse) * inverse))
     return float(np.sqrt(max(plain, scale * sandwich)))
 
 
-def drift(J: Array, gram: Array, r: Array, noise: float, size: float) -> float:
+def half_grams(J: Array) -> tuple[Array, Array]:
+    """J'J of the early rows, and of the late ones."""
+    half = len(J) // 2
+    return J[:half].T @ J[:half], J[half:].T @ J[half:]
+
+
+def drift(J: Array, halves: tuple[Array, Array], r: Array, noise: float, size: float) -> float:
     """Difference of the least-squares steps of early and late rows, over what noise explains."""
     half = len(r) // 2
     if half < J.shape[1]:
         return float("nan")
-    early = J[:half].T @ J[:half]
     steps = [
-        np.linalg.pinv(part, rcond=1e-14, hermitian=True) @ (J[rows].T @ r[rows])
-        for part, rows in ((early, slice(0, half)), (gram - early, slice(half, None)))
+        inverse_gram(part) @ (J[rows].T @ r[rows])
+        for part, rows in zip(halves, (slice(0, half), slice(half, None)), strict=True)
     ]
     apart = float(np.linalg.norm((steps[0] - steps[1])[1:])) / size
     return apart / max(0.01, 3 * noise)
@@ -107,8 +149,9 @@ def _variance(squares: Array, spread: Array) -> Array:
     """Squared residuals as a sum of an even part and some of these functions, none of them negative."""
     terms = np.column_stack([np.ones(len(spread)), spread])
     unit = np.maximum(terms.mean(axis=0), 1e-300)
-    Q, R = np.linalg.qr(terms / unit)  # the same problem, of few rows
-    return np.asarray(terms @ (nnls(R, Q.T @ squares, maxiter=50 * len(R))[0] / unit))
+    # The same problem, of few rows.
+    R = np.asarray(np.linalg.qr(np.column_stack([terms / unit, squares]), mode="r"))
+    return np.asarray(terms @ (nnls(R[:, :-1], R[:, -1], maxiter=50 * len(R))[0] / unit))
 
 
 def _slope_bound(squares: Array, g2: Array) -> Array:

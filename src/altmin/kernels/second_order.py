@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import scipy.linalg as sla
 from numpy.typing import NDArray
 
 
-def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArray[Any], float]:
+def marquardt_step(
+    JJ: NDArray[Any], Jr: NDArray[Any], mu: float, pairs: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], float]:
     """Levenberg-Marquardt step for least squares, and the fall of the sum of squares that it predicts.
 
     Parameters
@@ -20,6 +23,8 @@ def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArr
         J'r, r the residual: minus half the gradient.
     mu : float
         Damping, in units of the diagonal of J'J.
+    pairs : ndarray of shape (m, 2, p) or None
+        Steps and changes of the gradient since J'J was taken, which correct it as L-BFGS does.
 
     Returns
     -------
@@ -31,8 +36,15 @@ def marquardt_step(JJ: NDArray[Any], Jr: NDArray[Any], mu: float) -> tuple[NDArr
     diagonal = np.diag(JJ)
     floor = 1e-9 * max(float(diagonal.max(initial=0.0)), 1e-300)
     damped = with_diagonal(JJ, mu * np.maximum(diagonal, floor) + floor)
-    factor = sla.cho_factor(damped, overwrite_a=True, check_finite=False)
-    step = sla.cho_solve(factor, Jr, check_finite=False)
+    factor = sla.cho_factor(damped.T, overwrite_a=True, check_finite=False)  # symmetric: no copy for LAPACK
+
+    def solve(right: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(sla.cho_solve(factor, right, check_finite=False))
+
+    if pairs is not None:
+        step = lbfgs_direction(-Jr, pairs, solve)
+        return step, float(step @ Jr)
+    step = solve(Jr)
     return step, float(2 * step @ Jr - step @ JJ @ step)
 
 
@@ -56,7 +68,11 @@ def with_diagonal(A: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def lbfgs_direction(gradient: NDArray[Any], pairs: NDArray[Any] | None) -> NDArray[Any]:
+def lbfgs_direction(
+    gradient: NDArray[Any],
+    pairs: NDArray[Any] | None,
+    solve: Callable[[NDArray[Any]], NDArray[Any]] | None = None,
+) -> NDArray[Any]:
     """Descent direction of limited-memory BFGS.
 
     Parameters
@@ -65,6 +81,8 @@ def lbfgs_direction(gradient: NDArray[Any], pairs: NDArray[Any] | None) -> NDArr
         At the current point.
     pairs : ndarray of shape (m, 2, p) or None
         Steps and changes of the gradient, oldest first; without any, steepest descent.
+    solve : callable or None
+        Multiplies with an inverse of second derivatives as they were; None: with a number, by the last pair.
 
     Returns
     -------
@@ -79,7 +97,7 @@ def lbfgs_direction(gradient: NDArray[Any], pairs: NDArray[Any] | None) -> NDArr
         weights.append((s @ q) / (s @ y))
         q = q - weights[-1] * y
     s, y = pairs[-1]
-    q = q * ((s @ y) / (y @ y))
+    q = q * ((s @ y) / (y @ y)) if solve is None else solve(q)
     for (s, y), weight in zip(pairs, weights[::-1], strict=True):
         q = q + (weight - (y @ q) / (s @ y)) * s
     return np.asarray(q)

@@ -65,7 +65,7 @@ def products(quick: bool) -> Data:
 @PROBLEM.solver("FactorizationMachineRegressor", "defaults", ours=True)
 def own(data: Data, budget: float) -> Iterator[Point]:
     """Growing numbers of steps."""
-    for steps in (5, 20, 100, 1000):
+    for steps in (5, 10, 20, 100, 1000):
         model = FactorizationMachineRegressor(data.rank, max_iter=steps, random_state=0, n_jobs=1)
         seconds, _ = clocked(partial(model.fit, data.X, data.y))
         yield seconds, data.left(model.predict(data.test))

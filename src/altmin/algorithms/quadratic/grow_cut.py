@@ -43,13 +43,14 @@ SAMPLE = 20  # rows for each parameter in the sample on which the search begins
 _FALLING = (0.3, 0.03)  # ridges of a start from chance; what is known begins at the last one
 _TOLERANCE = {"grown": 1e-3, "wide": 0.1, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
 _STEPS = {"grown": 30, "wide": 5, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
-_ON_TRIAL = ("grown", "wide", "freed", "ridge")
+_ON_TRIAL = ("grown", "wide", "ridge")
 _MOST_GROWN, _MOST_FRESH = 6, 8
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
 _FOLDS, _FEW_ROWS = 5, 2000
 _PLENTY = 50  # rows for each parameter, from which on a ridge gains 1 / 50 of the noise at most
 _DOUBT = 5.0  # rows: of n held-out rows, a model must explain so many to be preferred to the mean
 _WORTH = 0.998  # of the loss on rows left out
+_ROUGH = 0.03  # least damping of J'J from elsewhere: it is blind along other directions than the one here
 _TOO_MUCH = 1.2  # times the least loss on rows left out: the ridge is too strong
 
 
@@ -61,7 +62,8 @@ class Descent:
     point: Any = None
     objective: float = np.inf  # at the point: loss and penalty, summed over the rows
     slope: Any = None  # J'r at the point
-    curvature: Any = None  # J'J at the point, or pairs of L-BFGS
+    curvature: Any = None  # J'J at the point, or at an earlier one; None for L-BFGS alone
+    pairs: Any = None  # of L-BFGS, since J'J was taken
     scale: Any = None  # units of the parameters for L-BFGS
     move: Any = None  # from the point to the trial
     fall: float = 0.0  # that the trial is predicted to bring
@@ -86,29 +88,32 @@ def judged(
         stuck = mu > 1e8 if dense else mu < 1e-10
         return replace(descent, tried=tried, mu=mu, taken=False, stuck=stuck, again=False)
     gain = 1.0 if first else (descent.objective - objective) / max(descent.objective, 1e-300)
-    curvature, again = JJ, False
+    pairs, again = None, False
+    if not first and (descent.again or not dense):
+        unit = 1.0 if dense else descent.scale
+        pairs = lbfgs_remember(descent.pairs, descent.move, descent.slope - slope * unit)
     if dense:
-        again = many and not first and descent.objective - objective > 0.75 * descent.fall
+        again = many and (descent.again if first else descent.objective - objective > 0.5 * descent.fall)
         good = not first and descent.objective - objective > 0.5 * descent.fall
         mu = max(mu / 10, 1e-9) if good else mu
+        mu = max(mu, _ROUGH) if again else mu
     else:
         scale = scale if descent.scale is None else descent.scale
         slope, mu = slope * scale, 1.0
-        curvature = None if first else lbfgs_remember(descent.curvature, descent.move, descent.slope - slope)
     return replace(
-        descent, tried=tried, point=descent.trial, objective=objective, slope=slope, curvature=curvature,
-        scale=scale, mu=mu, gain=float(gain), taken=True, again=again,
+        descent, tried=tried, point=descent.trial, objective=objective, slope=slope, curvature=JJ,
+        pairs=pairs, scale=scale, mu=mu, gain=float(gain), taken=True, again=again,
     )  # fmt: skip
 
 
 def proposed(descent: Descent) -> Descent:
     """The next trial."""
     if descent.scale is None:
-        move, fall = marquardt_step(descent.curvature, descent.slope, descent.mu)
+        move, fall = marquardt_step(descent.curvature, descent.slope, descent.mu, descent.pairs)
         return replace(descent, trial=descent.point + move, move=move, fall=fall)
     # After a step that was not taken, the same direction is tried again, shorter.
     anew = descent.mu == 1.0
-    move = lbfgs_direction(-descent.slope, descent.curvature) if anew else descent.move * 0.3
+    move = lbfgs_direction(-descent.slope, descent.pairs) if anew else descent.move * 0.3
     return replace(descent, trial=descent.point + move * descent.scale, move=move)
 
 
@@ -201,6 +206,8 @@ class GrowCut:
             point, signs = self.cut(so_far)
             return replace(state, descent=Descent(trial=point, point=point), signs=signs)
         worse = state.stage in _ON_TRIAL or (state.before and state.loss >= state.before[2])
+        if state.stage == "freed":
+            worse = not (len(state.signs) and _worth_it(state, _more(state)))
         return self._back(state) if state.before is not None and worse and state.stage != "shrunk" else state
 
     def evaluate(self, state: Any, point: NDArray[Any], signs: NDArray[Any]) -> Any:
@@ -239,7 +246,11 @@ class GrowCut:
         descent = state.descent
         if state.sampled:
             state = replace(state, sampled=False, stage="first", grown=0, fresh=0)
-            return self.evaluate(state, descent.point, state.signs)
+            state = self.evaluate(state, descent.point, state.signs)
+            if descent.curvature is None:
+                return state
+            known = {"curvature": descent.curvature, "mu": max(descent.mu, _ROUGH), "again": True}
+            return replace(state, descent=replace(state.descent, **known))
         state = replace(state, stage="last")
         if descent.slope is None:
             return self.evaluate(state, descent.point, state.signs)
@@ -257,12 +268,12 @@ class GrowCut:
         objective = float(stats["loss"] + trial @ pull)
         slope = self.slope(state, stats) - pull
         if state.descent.again:
-            JJ = state.descent.curvature
+            JJ = state.descent.curvature * (n / state.n)  # of a sample: as of so many rows
         elif JJ is not None:
             JJ = JJ + cost if cost.ndim == 2 else with_diagonal(JJ, cost)
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
-        descent = judged(state.descent, objective, slope, JJ, scale, self.many(state) and not state.sampled)
+        descent = judged(state.descent, objective, slope, JJ, scale, self.many(state))
         measured: dict[str, float] = {}
         if descent.taken:
             fall = float(np.sqrt(max(before - objective, 0.0) / n)) if np.isfinite(before) else 0.0
@@ -293,7 +304,7 @@ class GrowCut:
                 return self.nothing_to_grow(replace(self._back(state), before=None))
             state = replace(state, before=None, stage="first")
         if state.stage == "freed" and len(state.signs):
-            if not _worth_it(state, len(state.descent.point) - len(state.before[0])):
+            if not _worth_it(state, _more(state)):
                 return self.confirm(replace(self._back(state), before=None, bent=False))
             state = replace(state, before=None, stage="first", grown=0)
         if state.stage in ("last", "ridge"):
@@ -360,6 +371,11 @@ def point_of(state: Any) -> NDArray[Any]:
 def _kept(state: Any) -> tuple[Any, ...]:
     """What a trial that fails returns to."""
     return state.descent.point, state.signs, state.loss, state.squares
+
+
+def _more(state: Any) -> int:
+    """Parameters beyond those of the model to return to."""
+    return len(point_of(state)) - len(state.before[0])
 
 
 def _worth_it(state: Any, more: int) -> bool:

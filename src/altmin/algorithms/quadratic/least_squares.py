@@ -325,17 +325,34 @@ def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
         loss, r, _ = _left(algorithm, state, block, f)
         B = np.column_stack([w * r, (w * r)[:, None] * P[:, 1:]])
         back = np.asarray(block.X.T @ B.astype(block.X.dtype), dtype=np.float64)
-        sums = {"sums": B.sum(axis=0), "squares": np.square(P[:, 1:]).T @ w, "own": Q.T @ (w * r)}
-        return {**losses(w, loss, r, held), "B": back, **sums, "own_squares": np.square(Q).T @ w}
+        sums = {"B": back, "sums": B.sum(axis=0), "own": Q.T @ (w * r)}
+        if not state.descent.again:
+            sums |= {"squares": np.square(P[:, 1:]).T @ w, "own_squares": np.square(Q).T @ w}
+        return {**losses(w, loss, r, held), **sums}
     Z = np.asarray(state.lens.project(block.X, np.eye(block.X.shape[1])), dtype=np.float64)
     P = Z @ U
     f = constant + Z @ linear + np.square(P) @ state.signs + Q @ own
     loss, r, curvature = _left(algorithm, state, block, f)
-    parts = [np.ones((len(r), int(algorithm.intercept)))] + [Z] * algorithm.linear + [Q]
-    J = np.hstack([*parts, *(2 * sign * p[:, None] * Z for sign, p in zip(state.signs, P.T, strict=True))])
+    rough = state.stage == "wide"  # under its ridge J'J needs few digits
+    J = _jacobian(algorithm, Z, Q, 2 * state.signs * P, np.float32 if rough else np.float64)
     plain = block.weight is None and state.fold < 0 and not algorithm.logistic
-    weighted = J if plain else (w * curvature)[:, None] * J
-    return {**losses(w, loss, r, held), "JJ": weighted.T @ J, "Jr": J.T @ (w * r)}
+    weighted = J if plain else (w * curvature).astype(J.dtype)[:, None] * J
+    return {**losses(w, loss, r, held), "JJ": weighted.T @ J, "Jr": J.T @ (w * r).astype(J.dtype)}
+
+
+def _jacobian(
+    algorithm: LeastSquares, Z: NDArray[Any], Q: NDArray[Any], slopes: NDArray[Any], dtype: type
+) -> NDArray[Any]:
+    """Derivatives along a point's parts, written where they belong: joining strips took as long as J'J."""
+    n, d = Z.shape
+    at = np.cumsum([0, algorithm.intercept, d * algorithm.linear, Q.shape[1], d * slopes.shape[1]])
+    J = np.empty((n, at[-1]), dtype=dtype)
+    J[:, : at[1]] = 1.0
+    J[:, at[1] : at[2]] = Z[:, : at[2] - at[1]]
+    J[:, at[2] : at[3]] = Q
+    Z, slopes = Z.astype(dtype, copy=False), slopes.astype(dtype, copy=False)
+    np.multiply(slopes[:, :, None], Z[:, None, :], out=J[:, at[3] :].reshape(n, -1, d))
+    return J
 
 
 def moments_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:

@@ -21,10 +21,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Max, Min, Stats, record
+from altmin.kernels.column_moments import central_sums, column_extremes
 from altmin.kernels.gram import times
 
 MAX_WHITENED = 1000  # columns: whitening is the only thing here that forms a d x d array
 _SMALL_DETERMINANT = 0.05
+_HELD_BYTES = 128 << 10  # of coordinates at a time: what is made of a slice stays in the cache
 
 
 @record
@@ -126,13 +128,12 @@ def mean_map(algorithm: Any, state: Any, block: Block) -> Stats:
         raise ValueError("the blocks of X bring no target y: give tuples (X, y), or y beside X")
     weight = weights_of(block)
     seen = weight > 0
-    X, y, w = (block.X, block.y, weight) if seen.all() else (block.X[seen], block.y[seen], weight[seen])
-    y = y.astype(np.float64)
-    low, high = _extremes(X)
+    y, w = block.y[seen].astype(np.float64), weight[seen]
+    x, low, high = _extremes(block.X, weight)
     return {
         "n": float(w.sum()),
         "rows": int(seen.sum()),
-        "x": np.asarray(X.T @ w.astype(X.dtype), dtype=np.float64),
+        "x": x,
         "y": float(w @ y),
         "x_low": Min(low),
         "x_high": Max(high),
@@ -148,16 +149,15 @@ def shape_map(algorithm: Any, state: Any, block: Block) -> Stats:
     t = lens.target(block.y.astype(np.float64))  # type: ignore[union-attr]
     X = block.X
     wt = (w * t).astype(X.dtype)
+    powers, products = _central_sums(X, lens, w, algorithm.may_whiten(X.shape[1]))
     stats = {
         "n": float(w.sum()),
-        "powers": _central_sums(X, lens, w),
+        "powers": powers,
         "yy": float(w @ t**2),
         "y": float(w @ t),
         "xy": lens.gather(np.asarray(X.T @ wt, np.float64), float(w @ t)),
     }
-    if algorithm.may_whiten(X.shape[1]):
-        stats["cov"] = _second_moment(X, lens, w)
-    return stats
+    return stats if products is None else {**stats, "cov": products}
 
 
 def first_lens(stats: Stats, centred: bool, target_centred: bool) -> Lens:
@@ -285,33 +285,42 @@ def _span(low: NDArray[Any], high: NDArray[Any], centred: bool) -> NDArray[Any]:
     return high - low if centred else np.maximum(np.abs(low), np.abs(high))
 
 
-def _extremes(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    if not X.shape[0]:
-        return np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+def _extremes(X: Any, w: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Sums of the columns over rows that count, their minima and their maxima."""
     if sp.issparse(X):
-        return X.min(axis=0).toarray().ravel().astype(float), X.max(axis=0).toarray().ravel().astype(float)
-    return X.min(axis=0).astype(float), X.max(axis=0).astype(float)
+        X = X[w > 0]
+        sums = np.asarray(X.T @ w[w > 0].astype(X.dtype), dtype=np.float64)
+        if not X.shape[0]:
+            return sums, np.full(X.shape[1], np.inf), np.full(X.shape[1], -np.inf)
+        low, high = (part.toarray().ravel().astype(float) for part in (X.min(axis=0), X.max(axis=0)))
+        return sums, low, high
+    sums = np.zeros(X.shape[1])
+    low, high = np.full_like(sums, np.inf), np.full_like(sums, -np.inf)
+    column_extremes(X, w, sums, low, high)
+    return sums, low, high
 
 
-def _central_sums(X: Any, lens: Lens, w: NDArray[Any]) -> NDArray[Any]:
-    """Sums of ((x - mu) T)^p for p = 1..4, one row a power."""
+def _central_sums(
+    X: Any, lens: Lens, w: NDArray[Any], whiten: bool
+) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Sums of ((x - mu) T)^p for p = 1..4, one row a power; and of products, where they are wanted."""
+    d = X.shape[1]
     if not sp.issparse(X):
-        Z = (X - lens.centre) * lens.T
-        square = Z * Z
-        return np.array([w @ Z, w @ square, w @ (square * Z), w @ (square * square)])
+        powers, products = np.zeros((4, d)), np.zeros((d, d) if whiten else (0, 0))
+        height = max(_HELD_BYTES // (8 * d), 8)
+        central_sums(X, lens.centre, lens.T, w, height, powers, products)
+        return powers, products if whiten else None
     zero = -lens.centre * lens.T  # what an entry that isn't stored becomes
     stored, empty = X.data * lens.T[X.indices] + zero[X.indices], zero[X.indices]
     sums = []
     for power in (1, 2, 3, 4):
         moved = sp.csr_array((stored**power - empty**power, X.indices, X.indptr), shape=X.shape)
         sums.append(np.asarray(moved.T @ w) + w.sum() * zero**power)
-    return np.array(sums)
+    return np.array(sums), _products(X, lens, w) if whiten else None
 
 
-def _second_moment(X: Any, lens: Lens, w: NDArray[Any]) -> NDArray[Any]:
-    if not sp.issparse(X):
-        Z = (X - lens.centre) * lens.T
-        return Z.T @ (w[:, None] * Z)
+def _products(X: Any, lens: Lens, w: NDArray[Any]) -> NDArray[Any]:
+    """Sums of products of sparse columns."""
     Z = sp.csr_array(X.astype(np.float64) * lens.T[None, :])
     m = lens.centre * lens.T
     total = np.asarray(Z.T @ w)
