@@ -14,6 +14,7 @@ ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
 _FACETS = 0.8  # share of a code's noise by which its facet moves the components
+_POISSON = 1.05  # dispersion up to which counts are drawn without a rate that varies
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -180,6 +181,37 @@ def noise_error(
     noise = np.sum(rest**2, axis=1) * W / (W - D)
     left = np.sqrt(np.square(own) @ noise * len(Z) / n_rows)
     return np.asarray(left + _FACETS * blur / np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300))
+
+
+def redrawn(
+    codes: NDArray[Any], components: NDArray[Any], rest: NDArray[Any], dispersion: float | None, seed: int = 0
+) -> NDArray[Any]:
+    """Samples of which the components are true by construction: their fit errs as the fit in question does.
+
+    Fits on halves share what leans both: noise makes codes of 0 positive, and takes purest samples for
+    purer ones. A fit to samples that were drawn from the model shows how far that leads.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of the samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    dispersion : float or None
+        Variance of counts over that of Poisson counts; None: noise is what is left over, with random signs.
+    seed : int
+        Of the drawing.
+    """
+    rng = np.random.default_rng([seed, 7])
+    fitted = np.maximum(codes, 0.0) @ components
+    if dispersion is None:
+        W, D = components.shape[1], len(components)
+        size = np.sqrt(W / (W - D)) if W > D else 1.0
+        return np.asarray(fitted + size * rest * rng.choice([-1.0, 1.0], rest.shape))
+    fitted = np.maximum(fitted, 0.0)
+    if dispersion > _POISSON:
+        fitted = rng.gamma(fitted / (dispersion - 1), dispersion - 1)
+    return np.asarray(rng.poisson(fitted))
 
 
 def negative_excess(codes: NDArray[Any], noise: NDArray[Any], error: float) -> float:

@@ -28,6 +28,7 @@ from altmin.guarantees.cone_rest import (
     constant_left,
     negative_excess,
     noise_error,
+    redrawn,
     room,
     start_quality,
     structure_left,
@@ -35,6 +36,7 @@ from altmin.guarantees.cone_rest import (
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
 from altmin.guarantees.curvature import curved, cut_share, multiplied
+from altmin.guarantees.features_apart import Apart, features_apart
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NOISELESS, NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
@@ -46,6 +48,7 @@ from altmin.kernels.masked import masked_codes, observed
 
 _MUCH = 0.05  # of the squares of the data: leaving it out is worth a warning
 _FEW_ROWS, _FEW_ENTRIES = 500, 2_000_000  # of what is left over, for a cheap report
+_DRAWN_ENTRIES, _FEWEST_DRAWN = 20_000_000, 2000  # of samples that are drawn from a fit
 _COUNT_SWEEPS = 100  # at most, over the codes of counts
 
 
@@ -312,14 +315,26 @@ class AND(ComponentsEstimator):
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
         apart = worst_sines(fits, self.components_)
-        starts = [refit(other, source, seed=seed) for seed in (1, 2)]
+        noisy = evidence.residual > NOISELESS and self.missing == "raise"
+        starts = [refit(other, source, seed=seed) for seed in ((1,) if noisy else (1, 2))]
+        again = [refit(algorithm, self._redrawn(source))] if noisy else []
         return replace(
             evidence,
             halves=apart,
             restarts=worst_sines(starts, self.components_),
+            again=worst_sines(again, self.components_) if again else None,
             room=room(self.components_, apart),
             **self._at_noise(codes, rest, apart),
         )
+
+    def _redrawn(self, source: Source) -> Source:
+        """Samples as the fit says that they are made, with noise of the size of what is left over."""
+        most = max(_DRAWN_ENTRIES // source.info.n_features, _FEWEST_DRAWN)
+        kept = np.flatnonzero(~self.outlier_mask_)
+        table = source.take(kept[:: -(-len(kept) // most)])
+        codes, rest, _ = self._look_at(table.X)
+        drawn = redrawn(codes, self.components_, self._outside(codes, rest), self.dispersion_)
+        return Source([replace(table, X=drawn.astype(source.dtype))], source.dtype)
 
     def _at_noise(self, codes: np.ndarray, rest: np.ndarray, error: np.ndarray) -> dict[str, Any]:
         """What the samples say at the noise that they have, and where components err by that much."""
@@ -344,12 +359,18 @@ class AND(ComponentsEstimator):
         """Whether what is left over is noise: what a report says without refits."""
         rest = self._outside(codes, rest)
         sample = codes @ self.components_ + rest
+        counts = getattr(self, "noise_", "gaussian") == "poisson"
+        apart = features_apart(sample, self.components_, counts) if self.missing == "raise" else None
+        if apart is None and counts:
+            apart = Apart(np.nan, 0.0)  # their noise looks like a curve, and like a constant of each sample
+        elif apart is None:
+            apart = Apart(curved(sample, codes), constant_left(rest, self.components_))
         return {
             "structured": structure_left(rest / self._spread(codes)),
-            "counts": getattr(self, "noise_", "gaussian") == "poisson",
-            "curved": curved(sample, codes),
+            "counts": counts,
+            "curved": apart.curved,
             "multiplied": multiplied(codes, rest),
-            "constant": constant_left(rest, self.components_),
+            "constant": apart.constant,
             "cut": cut_share(sample),
         }
 
