@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.guarantees.curvature import multiplied
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 
@@ -36,10 +37,13 @@ class Apart:
         features or in each of them together, in deviations of a normal law.
     constant : float
         The t of a constant of its own in each sample.
+    multiplied : float
+        What is left over on products of two codes, over what chance leaves there.
     """
 
     curved: float
     constant: float
+    multiplied: float
 
 
 def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
@@ -57,10 +61,12 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     Returns
     -------
     Apart or None
-        None where half of the features don't fix the codes, or nothing is there.
+        None where half of the features don't fix the codes, or nothing is there. Of counts of so few features
+        each single count is dealt to one of two halves by a coin: those of Poisson counts are independent.
     """
     W, D = X.shape[1], len(components)
-    if W < 2 * (D + 1) or not X.any():
+    wide = 2 * (D + 1) <= W
+    if not (wide or (counts and D < W)) or not X.any():
         return None
     X = X[:: -(-X.size // _ENTRIES)]
     X, A = np.asarray(X, dtype=np.float64), np.asarray(components, dtype=np.float64)
@@ -72,27 +78,36 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         variance = np.mean((X - (X @ np.linalg.pinv(A)) @ A) ** 2, axis=0)
         weight = np.ones((len(X), 1))
     unit = 1 / np.sqrt(np.maximum(variance + 0.1 * variance.mean(), 1e-300))
+    numbers = np.empty((0, W), np.int64) if wide else np.rint(np.maximum(X, 0.0)).astype(np.int64)
     X, A = X * unit, A * unit
     size = np.sqrt(np.mean((np.maximum(X @ np.linalg.pinv(A), 0.0) @ A) ** 2, axis=0))
     size = np.maximum(size, 1e-9 * max(float(size.max()), 1e-300))
     rng = np.random.default_rng(0)
     products = np.zeros((len(_BENDS), *X.shape))
-    both = np.zeros(len(X))
+    both, pairs = np.zeros(len(X)), []
     for _ in range(_SPLITS):
-        order = rng.permutation(W)
-        halves = [np.sort(order[: W // 2]), np.sort(order[W // 2 :])]
-        codes, left, along = zip(
-            *(_looked_at(X[:, j], A[:, j], unit[j], weight) for j in halves), strict=True
-        )
+        if wide:
+            order = rng.permutation(W)
+            halves = [np.sort(order[: W // 2]), np.sort(order[W // 2 :])]
+            looks = [_looked_at(X[:, j], A[:, j], unit[j], weight) for j in halves]
+        else:
+            dealt = rng.binomial(numbers, 0.5)
+            halves = [np.arange(W), np.arange(W)]
+            looks = [_looked_at(part * unit, A, unit, weight) for part in (dealt, numbers - dealt)]
+        codes, left, along = zip(*looks, strict=True)
         both += along[0] * along[1]
         for j, Z, rest in zip(halves, codes[::-1], left, strict=True):
+            if len(pairs) < len(halves):  # of one split: ten draws of chance each
+                pairs.append(multiplied(Z / weight, rest))
             fitted = np.clip((Z / weight) @ A[:, j] / size[j], -_FAR, _FAR)
             inverse = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True)
             for of, bend in zip(products, _BENDS, strict=True):
                 bent = bend(fitted) * size[j] * weight
                 of[:, j] += rest * (bent - Z @ (inverse @ (Z.T @ bent)))
     spread = float(np.sqrt(np.sum(both**2)))
-    return Apart(max(_follows(of) for of in products), float(both.sum()) / spread if spread > 0 else 0.0)
+    return Apart(
+        max(_follows(of) for of in products), float(both.sum()) / spread if spread > 0 else 0.0, max(pairs)
+    )
 
 
 def _squares(f: Array) -> Array:

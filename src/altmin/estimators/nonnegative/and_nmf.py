@@ -361,15 +361,18 @@ class AND(ComponentsEstimator):
         sample = codes @ self.components_ + rest
         counts = getattr(self, "noise_", "gaussian") == "poisson"
         apart = features_apart(sample, self.components_, counts) if self.missing == "raise" else None
-        if apart is None and counts:
-            apart = Apart(np.nan, 0.0)  # their noise looks like a curve, and like a constant of each sample
-        elif apart is None:
-            apart = Apart(curved(sample, codes), constant_left(rest, self.components_))
+        if apart is None:
+            products = multiplied(codes, rest)
+            # noise of counts looks like a curve, and like a constant of each sample
+            bends = (
+                (np.nan, 0.0) if counts else (curved(sample, codes), constant_left(rest, self.components_))
+            )
+            apart = Apart(*bends, products)
         return {
             "structured": structure_left(rest / self._spread(codes)),
             "counts": counts,
             "curved": apart.curved,
-            "multiplied": multiplied(codes, rest),
+            "multiplied": apart.multiplied,
             "constant": apart.constant,
             "cut": cut_share(sample),
         }
