@@ -84,7 +84,8 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     size = np.maximum(size, 1e-9 * max(float(size.max()), 1e-300))
     rng = np.random.default_rng(0)
     products = np.zeros((len(_BENDS), *X.shape))
-    both, pairs = np.zeros(len(X)), []
+    both = np.zeros(len(X))
+    pairs: list[float] = []
     for _ in range(_SPLITS):
         if wide:
             order = rng.permutation(W)
