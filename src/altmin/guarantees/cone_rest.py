@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
+from altmin.guarantees.curvature import curved, cut_share, multiplied
+from altmin.guarantees.features_apart import Apart, features_apart
 from altmin.kernels.simplex import most_negative
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
@@ -77,6 +79,42 @@ def _anchored(B: NDArray[Any], sets: NDArray[Any]) -> NDArray[Any]:
         if total.min() > 1e-6:  # otherwise it isn't bounded
             best = np.minimum(best, np.maximum(-corners / total, 0.0).max(axis=0))
     return best
+
+
+def left_over(
+    codes: NDArray[Any], rest: NDArray[Any], components: NDArray[Any], *, counts: bool, complete: bool
+) -> dict[str, Any]:
+    """Whether what is left over is noise, in the names of the evidence.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of some samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    counts : bool
+        Whether noise is that of counts.
+    complete : bool
+        Whether all entries are known.
+    """
+    sample = codes @ components + rest
+    apart = features_apart(sample, components, counts) if complete else None
+    if apart is None and counts:  # their noise looks like a curve, and like a constant of each sample
+        apart = Apart(np.nan, 0.0, multiplied(codes, rest))
+    elif apart is None:
+        apart = Apart(curved(sample, codes), constant_left(rest, components), multiplied(codes, rest))
+    spread = np.ones((1, 1))
+    if counts:  # of each entry's noise, up to a factor
+        fitted = np.maximum(codes, 0.0) @ np.maximum(components, 0.0)
+        spread = np.sqrt(np.maximum(fitted, 0.1 * fitted.mean()))
+    return {
+        "structured": structure_left(rest / spread),
+        "counts": counts,
+        "curved": apart.curved,
+        "multiplied": apart.multiplied,
+        "constant": apart.constant,
+        "cut": cut_share(sample),
+    }
 
 
 def structure_left(rest: NDArray[Any], seed: int = 0) -> float:

@@ -25,18 +25,15 @@ from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import (
     code_noise,
-    constant_left,
+    left_over,
     negative_excess,
     noise_error,
     redrawn,
     room,
     start_quality,
-    structure_left,
 )
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
-from altmin.guarantees.curvature import curved, cut_share, multiplied
-from altmin.guarantees.features_apart import Apart, features_apart
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NOISELESS, NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
@@ -357,32 +354,9 @@ class AND(ComponentsEstimator):
 
     def _left_over(self, codes: np.ndarray, rest: np.ndarray) -> dict[str, Any]:
         """Whether what is left over is noise: what a report says without refits."""
-        rest = self._outside(codes, rest)
-        sample = codes @ self.components_ + rest
         counts = getattr(self, "noise_", "gaussian") == "poisson"
-        apart = features_apart(sample, self.components_, counts) if self.missing == "raise" else None
-        if apart is None:
-            products = multiplied(codes, rest)
-            # noise of counts looks like a curve, and like a constant of each sample
-            bends = (
-                (np.nan, 0.0) if counts else (curved(sample, codes), constant_left(rest, self.components_))
-            )
-            apart = Apart(*bends, products)
-        return {
-            "structured": structure_left(rest / self._spread(codes)),
-            "counts": counts,
-            "curved": apart.curved,
-            "multiplied": apart.multiplied,
-            "constant": apart.constant,
-            "cut": cut_share(sample),
-        }
-
-    def _spread(self, codes: np.ndarray) -> np.ndarray:
-        """Standard deviation of each entry's noise, up to a factor: that of counts grows with them."""
-        if getattr(self, "noise_", "gaussian") != "poisson":
-            return np.ones((1, 1))
-        fitted = np.maximum(codes, 0.0) @ np.maximum(self.components_, 0.0)
-        return np.asarray(np.sqrt(np.maximum(fitted, 0.1 * fitted.mean())))
+        outside = self._outside(codes, rest)
+        return left_over(codes, outside, self.components_, counts=counts, complete=self.missing == "raise")
 
     def _report(self, state: AndState, order: np.ndarray, source: AnySource | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
