@@ -252,10 +252,6 @@ def test_what_noise_leaves_of_a_cone_is_its_error_where_nothing_was_refitted():
     report = judge(NONNEGATIVE, limits.cone(**open_))
     assert [factor.error for factor in report.factors] == pytest.approx([0.0, 0.02, 0.01])
     assert [factor.bound for factor in report.factors] == pytest.approx([0.0, 0.025, 0.0125])
-    alike = limits.INFORMED | {"informed": np.array([0.0, 0.04, 0.04])}
-    mixed = alike | {"at_noise": replace(limits.cone_shape(), mixed_up=0.03)}
-    moved = judge(NONNEGATIVE, limits.cone(**mixed))  # two that are mixed up move the third
-    assert [factor.error for factor in moved.factors] == pytest.approx([0.03, 0.05, 0.05])
     both = judge(NONNEGATIVE, limits.cone(**(open_ | limits.REFITS_OF_CONE)))
     assert "informed" not in [row.id for row in both.decisive]  # refits say more
 

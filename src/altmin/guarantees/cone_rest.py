@@ -15,7 +15,7 @@ from altmin.kernels.simplex import most_negative
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
-_FACETS = 0.8  # share of a code's noise by which its facet moves the components
+_FACETS = 0.6  # share of a code's noise by which its facet moves the components
 _POISSON = 1.05  # dispersion up to which counts are drawn without a rate that varies
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
@@ -194,7 +194,8 @@ def noise_error(
     """Error of each component that noise leaves where its purest samples fix it.
 
     What least squares on the codes leaves open, with the noise of each sample, and what the noise of the
-    codes themselves moves: facets run through the middle of it.
+    codes themselves moves: facets run through the middle of it, and a corner moves with all facets that meet
+    in it, which lean to the same side.
 
     Parameters
     ----------
@@ -218,7 +219,10 @@ def noise_error(
     own = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ Z.T
     noise = np.sum(rest**2, axis=1) * W / (W - D)
     left = np.sqrt(np.square(own) @ noise * len(Z) / n_rows)
-    return np.asarray(left + _FACETS * blur / np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300))
+    moved = blur @ components - blur[:, None] * components  # of each corner, all facets but the opposite one
+    moved -= np.sum(moved * components, axis=1, keepdims=True) * components
+    size = np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300)
+    return np.asarray(left + _FACETS * np.linalg.norm(moved, axis=1) / size)
 
 
 def redrawn(

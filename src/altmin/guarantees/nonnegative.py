@@ -160,9 +160,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     if e.halves is None and e.informed is None:
         return np.full(k, np.nan), np.full(k, np.nan)
     if e.halves is None:
-        close = 0.0 if e.at_noise is None else e.at_noise.mixed_up  # two that are mixed up move the others
-        found = np.hypot(e.informed, close)
-        return found + growth, 1.25 * found + growth
+        return e.informed + growth, 1.25 * e.informed + growth
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
     noise = np.maximum(e.halves, typical)
     found = np.hypot(noise, noise if e.again is None else e.again)
