@@ -320,7 +320,7 @@ def _growth(e: ConeEvidence) -> NDArray[Any]:
 def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
-    allowed = min(0.05, max(0.01, 0.75 * e.residual))
+    allowed = min(0.05 if e.halves is None else 0.04, max(0.01, 0.75 * e.residual))
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))
         for test in _shape_tests(s, e)
