@@ -146,6 +146,7 @@ def _follows(products: Array) -> float:
     signs[0] = 1.0
     t2 = (signs @ products) ** 2 / np.maximum(variance, 1e-300)
     own, *drawn = np.minimum(t2, _FAR_T2).sum(axis=1)
-    mean, skew = float(np.mean(drawn)), float(np.var(drawn)) / (9 * max(float(np.mean(drawn)), 1e-300) ** 2)
-    joint = ((own / mean) ** (1 / 3) - 1 + skew) / max(float(np.sqrt(skew)), 1e-300) if mean > 0 else 0.0
+    mean = float(np.mean(drawn))
+    skew = float(np.var(drawn)) / (9 * mean**2)  # a sum of squares has a long tail, but hardly its cube root
+    joint = ((own / mean) ** (1 / 3) - 1 + skew) / max(float(np.sqrt(skew)), 1e-300)
     return float(max(abs(float(by_row.sum())) / size, joint))
