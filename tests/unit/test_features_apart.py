@@ -55,7 +55,7 @@ def test_curves_of_single_features_show_where_their_sum_cancels(monkeypatch):
     bent = Z @ A + 0.03 * np.where(np.arange(40) % 2, 1, -1) * unit**2
     X = bent + 0.05 * np.random.default_rng(0).standard_normal(bent.shape)
     assert features_apart(X, A, False).curved > 4
-    monkeypatch.setattr("altmin.guarantees.features_apart._FAR_T2", 0.01)  # features don't speak for themselves
+    monkeypatch.setattr("altmin.guarantees.features_apart._FAR_T2", 0.01)  # single features say nothing
     assert features_apart(X, A, False).curved < 4
 
 
