@@ -68,12 +68,13 @@ def cone(**changes: Any) -> ConeEvidence:
 
 
 NOISY_CONE = {
-    "residual": 0.04, "halves": np.zeros(D), "restarts": np.zeros(D), "at_noise": cone_shape(),
+    "residual": 0.04, "halves": np.zeros(D), "restarts": np.zeros(D), "again": np.zeros(D),
+    "at_noise": cone_shape(),
     "structured": 1.0, "excess": 0.5, "curved": 1.0, "multiplied": 1.0, "constant": 1.0,
     "cut": 0.0,
 }  # fmt: skip
 INFORMED = NOISY_CONE | {
-    "halves": None, "restarts": None, "informed": np.zeros(D), "pure": True, "room": None,
+    "halves": None, "restarts": None, "again": None, "informed": np.zeros(D), "pure": True, "room": None,
 }  # fmt: skip
 REFITS_OF_CONE = {"halves": np.zeros(D), "restarts": np.zeros(D)}
 NEARLY_EXACT = {"structured": 1.0, "curved": 1.0, "multiplied": 1.0, "constant": 1.0, "cut": 0.0}
@@ -268,6 +269,7 @@ _NOISY_CONE_RULES = [
     Limit("pairs_at_noise", ">=", 5.0, "unknown", "at_noise.pairs"),
     Limit("halves", "<=", 0.03, "unknown", "halves", speaks_of="one"),  # three quarters of the residual
     Limit("restarts", "<=", 0.02, "plausible", "restarts", speaks_of="one"),
+    Limit("again", "<=", 0.03, "unknown", "again", speaks_of="one"),  # as of halves
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
     Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
     Limit("none_multiply", "<=", 1.5, "plausible", "multiplied"),
@@ -372,7 +374,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "noisy cone with pure samples, not refitted": (NONNEGATIVE, cone(**INFORMED), "recovered", [
-        *(limit for limit in _NOISY_CONE_RULES if limit.id not in ("unique", "halves", "restarts")),
+        *(limit for limit in _NOISY_CONE_RULES if limit.id not in ("unique", "halves", "restarts", "again")),
         Limit("straight", "<=", 4.0, "contradicted", "curved"),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
         Limit("informed", "<=", 0.03, "unknown", "informed", speaks_of="one"),  # as of halves
@@ -380,7 +382,9 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "cone of counts, refitted": (NONNEGATIVE, cone(**NOISY_CONE, counts=True), "recovered", [
-        *_NOISY_CONE_RULES, Limit("noise_left", "<=", 1.35, "contradicted", "structured"),
+        *_NOISY_CONE_RULES,
+        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("noise_left", "<=", 1.35, "contradicted", "structured"),
     ]),
     "machine": (MACHINE, machine(looked_at(0.0)), "recovered", [*_EXACT_ROWS, _COLUMNS]),
     "noisy machine": (MACHINE, machine(looked_at(0.1)), "recovered", [

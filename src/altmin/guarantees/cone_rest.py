@@ -8,12 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
+from altmin.guarantees.curvature import curved, cut_share, multiplied
+from altmin.guarantees.features_apart import Apart, features_apart
 from altmin.kernels.simplex import most_negative
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
-_FACETS = 0.8  # share of a code's noise by which its facet moves the components
+_FACETS = 0.6  # share of a code's noise by which its facet moves the components
+_POISSON = 1.05  # dispersion up to which counts are drawn without a rate that varies
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -76,6 +79,42 @@ def _anchored(B: NDArray[Any], sets: NDArray[Any]) -> NDArray[Any]:
         if total.min() > 1e-6:  # otherwise it isn't bounded
             best = np.minimum(best, np.maximum(-corners / total, 0.0).max(axis=0))
     return best
+
+
+def left_over(
+    codes: NDArray[Any], rest: NDArray[Any], components: NDArray[Any], *, counts: bool, complete: bool
+) -> dict[str, Any]:
+    """Whether what is left over is noise, in the names of the evidence.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of some samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    counts : bool
+        Whether noise is that of counts.
+    complete : bool
+        Whether all entries are known.
+    """
+    sample = codes @ components + rest
+    apart = features_apart(sample, components, counts) if complete else None
+    if apart is None and counts:  # their noise looks like a curve, and like a constant of each sample
+        apart = Apart(np.nan, 0.0, multiplied(codes, rest))
+    elif apart is None:
+        apart = Apart(curved(sample, codes), constant_left(rest, components), multiplied(codes, rest))
+    spread = np.ones((1, 1))
+    if counts:  # of each entry's noise, up to a factor
+        fitted = np.maximum(codes, 0.0) @ np.maximum(components, 0.0)
+        spread = np.sqrt(np.maximum(fitted, 0.1 * fitted.mean()))
+    return {
+        "structured": structure_left(rest / spread),
+        "counts": counts,
+        "curved": apart.curved,
+        "multiplied": apart.multiplied,
+        "constant": apart.constant,
+        "cut": cut_share(sample),
+    }
 
 
 def structure_left(rest: NDArray[Any], seed: int = 0) -> float:
@@ -155,7 +194,8 @@ def noise_error(
     """Error of each component that noise leaves where its purest samples fix it.
 
     What least squares on the codes leaves open, with the noise of each sample, and what the noise of the
-    codes themselves moves: facets run through the middle of it.
+    codes themselves moves: facets run through the middle of it, and a corner moves with all facets that meet
+    in it, which lean to the same side.
 
     Parameters
     ----------
@@ -179,7 +219,41 @@ def noise_error(
     own = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ Z.T
     noise = np.sum(rest**2, axis=1) * W / (W - D)
     left = np.sqrt(np.square(own) @ noise * len(Z) / n_rows)
-    return np.asarray(left + _FACETS * blur / np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300))
+    moved = blur @ components - blur[:, None] * components  # of each corner, all facets but the opposite one
+    moved -= np.sum(moved * components, axis=1, keepdims=True) * components
+    size = np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300)
+    return np.asarray(left + _FACETS * np.linalg.norm(moved, axis=1) / size)
+
+
+def redrawn(
+    codes: NDArray[Any], components: NDArray[Any], rest: NDArray[Any], dispersion: float | None, seed: int = 0
+) -> NDArray[Any]:
+    """Samples of which the components are true by construction: their fit errs as the fit in question does.
+
+    Fits on halves share what leans both: noise makes codes of 0 positive, and takes purest samples for
+    purer ones. A fit to samples that were drawn from the model shows how far that leads.
+
+    Parameters
+    ----------
+    codes, rest : ndarray
+        Of the samples; the rest lies outside the span of the components.
+    components : ndarray of shape (n_components, n_features)
+        The fitted components.
+    dispersion : float or None
+        Variance of counts over that of Poisson counts; None: noise is what is left over, with random signs.
+    seed : int
+        Of the drawing.
+    """
+    rng = np.random.default_rng([seed, 7])
+    fitted = np.maximum(codes, 0.0) @ components
+    if dispersion is None:
+        W, D = components.shape[1], len(components)
+        size = np.sqrt(W / (W - D)) if W > D else 1.0
+        return np.asarray(fitted + size * rest * rng.choice([-1.0, 1.0], rest.shape))
+    fitted = np.maximum(fitted, 0.0)
+    if dispersion > _POISSON:
+        fitted = rng.gamma(fitted / (dispersion - 1), dispersion - 1)
+    return np.asarray(rng.poisson(fitted))
 
 
 def negative_excess(codes: NDArray[Any], noise: NDArray[Any], error: float) -> float:

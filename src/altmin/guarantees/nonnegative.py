@@ -24,12 +24,13 @@ from altmin.guarantees.missing import HOLES, Holes, hole_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows
 from altmin.io.records import record
 
+_TYPICAL, _BOUND = 0.7, 1.4  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "straight", "none_multiply", "no_constant", "uncut", "unique", "told_apart",
+    "again", "straight", "none_multiply", "no_constant", "uncut", "unique", "told_apart",
 )  # fmt: skip
 
 
@@ -52,6 +53,8 @@ class ConeEvidence:
     halves, restarts : ndarray of shape (n_components,) or None
         Largest sine between a component and those of fits on disjoint halves, and from other starts: full
         effort.
+    again : ndarray of shape (n_components,) or None
+        Sine between a component and that of a fit to samples drawn from the model: full effort.
     informed : ndarray of shape (n_components,) or None
         Error of each component that noise leaves where its purest samples fix it: cheap effort, where such
         samples are declared.
@@ -87,6 +90,7 @@ class ConeEvidence:
     dropped: float = 0.0
     halves: Any = None
     restarts: Any = None
+    again: Any = None
     informed: Any = None
     at_noise: ConeShape | None = None
     structured: float | None = None
@@ -124,9 +128,9 @@ def rule(e: ConeEvidence) -> Rule:
     exact = e.shape is None or (
         e.residual <= NOISELESS or (e.halves is None and e.residual <= 0.01 and _small(e.shape))
     )
-    left_out = {"straight"} if e.counts else set()
-    if e.halves is None and e.informed is not None:
-        left_out |= {"halves", "restarts"}
+    left_out = {"halves", "restarts"} if e.halves is None and e.informed is not None else set()
+    if e.again is None:
+        left_out |= {"again"}
     needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
     if not exact and e.halves is None and e.informed is not None:
         needs = (*needs, "informed")
@@ -156,14 +160,11 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     if e.halves is None and e.informed is None:
         return np.full(k, np.nan), np.full(k, np.nan)
     if e.halves is None:
-        found = np.maximum(e.informed, e.shape.slack) if e.counts else e.informed
-        return found + growth, 1.25 * found + growth
+        return e.informed + growth, 1.25 * e.informed + growth
     typical = np.sqrt((e.halves**2 + np.median(e.halves) ** 2) / 2)  # two halves alone say little of one
-    found = np.maximum(e.halves, typical)
-    if e.counts and e.pure:  # both halves lean the same way; nearly pure samples show how far
-        found = np.maximum(found, e.shape.slack)
-        return found + growth, 1.25 * found + growth
-    return found + growth, 2.0 * found + growth  # halves share what leans both
+    noise = np.maximum(e.halves, typical)
+    found = np.hypot(noise, noise if e.again is None else e.again)
+    return _TYPICAL * found + growth, _BOUND * found + growth
 
 
 def error(e: ConeEvidence) -> float | None:
@@ -193,8 +194,6 @@ def claim(e: ConeEvidence) -> str:
 def assumptions(e: ConeEvidence) -> tuple[str, ...]:
     """What data can't decide."""
     found: tuple[str, ...] = ("Features that always occur in the same proportion count as one.",)
-    if e.counts:  # noise of counts is skewed, which looks like a curve
-        found = (*found, "Counts add up: no feature saturates.")
     return ("Each feature occurs nearly alone in some samples (declared).", *found) if e.pure else found
 
 
@@ -229,6 +228,7 @@ NONNEGATIVE = Family(
         "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
         "corners": "the purest samples are no corners of the fit: pure samples may not be there",
         "halves": "fits on halves disagree: more samples, or another number of components",
+        "again": "noise moves the components: more samples, or less noise",
         "restarts": "fits from other starts find other components: give a start (init=), or try another "
         "number of components",
         "fixed_by_entries": "entries are missing: observe more of them, or use fewer components",
@@ -320,7 +320,7 @@ def _growth(e: ConeEvidence) -> NDArray[Any]:
 def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
-    allowed = min(0.05, max(0.01, 0.75 * e.residual))
+    allowed = min(0.05 if e.halves is None else 0.04, max(0.01, 0.75 * e.residual))
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))
         for test in _shape_tests(s, e)
@@ -353,6 +353,12 @@ def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
+        *([] if e.again is None else [
+            each("samples drawn from the fit lead back to it", "sine", e.again, at_most=allowed, id="again",
+                 against="samples made of it lead elsewhere",
+                 meaning="Sine between a component and that of a fit to samples that were made of the "
+                 "components, with as much noise as was left over."),
+        ]),
         each("other starts agree", "sine", e.restarts, at_most=0.02, id="restarts",
              otherwise="plausible", against="another start leads elsewhere",
              meaning="Largest sine between a component and that of a fit from another start."),

@@ -32,7 +32,7 @@ class Draft:
         What happens to X before the noise.
     last : list of callable
         What happens to X after the noise.
-    counts : float
+    counts : float or ndarray of shape (n_samples, 1)
         Expected count of a sample where the data are counts; 0: they aren't.
     sound : bool
         Whether the truth can be recovered in principle; otherwise every claim about the whole is false.
@@ -53,7 +53,7 @@ class Draft:
     asked: int | None = None
     after: list[Callable[[Array], Array]] = field(default_factory=list)
     last: list[Callable[[Array], Array]] = field(default_factory=list)
-    counts: float = 0.0
+    counts: Any = 0.0
     sound: bool = True
     assume: str | None = None
     holds: bool = True
@@ -66,7 +66,7 @@ class Draft:
         for change in self.after:
             X = change(X)
         size = float(np.sqrt(np.mean(X**2)))
-        if self.counts:
+        if np.any(self.counts):
             X = np.maximum(X, 0.0)
             share = X / np.maximum(X.sum(axis=1, keepdims=True), 1e-300)
             X = self.rng.poisson(self.counts * share).astype(float)

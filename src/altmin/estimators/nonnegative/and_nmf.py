@@ -25,16 +25,15 @@ from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import (
     code_noise,
-    constant_left,
+    left_over,
     negative_excess,
     noise_error,
+    redrawn,
     room,
     start_quality,
-    structure_left,
 )
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
-from altmin.guarantees.curvature import curved, cut_share, multiplied
 from altmin.guarantees.missing import holes_of
 from altmin.guarantees.nonnegative import NOISELESS, NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
@@ -46,6 +45,7 @@ from altmin.kernels.masked import masked_codes, observed
 
 _MUCH = 0.05  # of the squares of the data: leaving it out is worth a warning
 _FEW_ROWS, _FEW_ENTRIES = 500, 2_000_000  # of what is left over, for a cheap report
+_DRAWN_ENTRIES, _FEWEST_DRAWN = 20_000_000, 2000  # of samples that are drawn from a fit
 _COUNT_SWEEPS = 100  # at most, over the codes of counts
 
 
@@ -312,14 +312,26 @@ class AND(ComponentsEstimator):
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
         apart = worst_sines(fits, self.components_)
-        starts = [refit(other, source, seed=seed) for seed in (1, 2)]
+        noisy = evidence.residual > NOISELESS and self.missing == "raise"
+        starts = [refit(other, source, seed=seed) for seed in ((1,) if noisy else (1, 2))]
+        again = [refit(algorithm, self._redrawn(source))] if noisy else []
         return replace(
             evidence,
             halves=apart,
             restarts=worst_sines(starts, self.components_),
+            again=worst_sines(again, self.components_) if again else None,
             room=room(self.components_, apart),
             **self._at_noise(codes, rest, apart),
         )
+
+    def _redrawn(self, source: Source) -> Source:
+        """Samples as the fit says that they are made, with noise of the size of what is left over."""
+        most = max(_DRAWN_ENTRIES // source.info.n_features, _FEWEST_DRAWN)
+        kept = np.flatnonzero(~self.outlier_mask_)
+        table = source.take(kept[:: -(-len(kept) // most)])
+        codes, rest, _ = self._look_at(table.X)
+        drawn = redrawn(codes, self.components_, self._outside(codes, rest), self.dispersion_)
+        return Source([replace(table, X=drawn.astype(source.dtype))], source.dtype)
 
     def _at_noise(self, codes: np.ndarray, rest: np.ndarray, error: np.ndarray) -> dict[str, Any]:
         """What the samples say at the noise that they have, and where components err by that much."""
@@ -342,23 +354,9 @@ class AND(ComponentsEstimator):
 
     def _left_over(self, codes: np.ndarray, rest: np.ndarray) -> dict[str, Any]:
         """Whether what is left over is noise: what a report says without refits."""
-        rest = self._outside(codes, rest)
-        sample = codes @ self.components_ + rest
-        return {
-            "structured": structure_left(rest / self._spread(codes)),
-            "counts": getattr(self, "noise_", "gaussian") == "poisson",
-            "curved": curved(sample, codes),
-            "multiplied": multiplied(codes, rest),
-            "constant": constant_left(rest, self.components_),
-            "cut": cut_share(sample),
-        }
-
-    def _spread(self, codes: np.ndarray) -> np.ndarray:
-        """Standard deviation of each entry's noise, up to a factor: that of counts grows with them."""
-        if getattr(self, "noise_", "gaussian") != "poisson":
-            return np.ones((1, 1))
-        fitted = np.maximum(codes, 0.0) @ np.maximum(self.components_, 0.0)
-        return np.asarray(np.sqrt(np.maximum(fitted, 0.1 * fitted.mean())))
+        counts = getattr(self, "noise_", "gaussian") == "poisson"
+        outside = self._outside(codes, rest)
+        return left_over(codes, outside, self.components_, counts=counts, complete=self.missing == "raise")
 
     def _report(self, state: AndState, order: np.ndarray, source: AnySource | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
