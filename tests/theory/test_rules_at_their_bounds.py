@@ -1,6 +1,8 @@
 """Every rule of every verdict, just inside and just outside its bound, with all else good."""
 
 import importlib.util
+import io
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from altmin.guarantees import nonnegative
 from altmin.guarantees.classifier import CLASSIFIER, ClassifierEvidence
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY
@@ -314,3 +317,23 @@ def test_without_refits_or_samples_nothing_is_recovered():
     assert judge(NONNEGATIVE, limits.cone(residual=0.04)).verdict == "unknown"
     assert judge(CLASSIFIER, ClassifierEvidence(limits.LENS, limits.N, limits.P, 50.0)).verdict == "unknown"
     assert judge(OVERCOMPLETE, replace(limits.stable_atoms(), sines=None)).verdict == "unknown"
+
+
+def test_the_error_of_a_cone_is_that_of_its_worst_component():
+    noisy = dict(limits.NOISY_CONE, halves=np.array([0.001, 0.03, 0.01]), room=np.zeros(3))
+    evidence = limits.cone(**noisy)
+    assert nonnegative.error(evidence) == np.max(nonnegative.errors(evidence)[0]) == pytest.approx(0.03)
+    assert nonnegative.error(limits.cone(shape=None)) is None
+
+
+def test_verdicts_of_factors_have_their_colours():
+    console = pytest.importorskip("rich.console")
+
+    said = io.StringIO()
+    console = console.Console(file=said, color_system="standard", force_terminal=True, width=100)
+    evidence = limits.cone(**dict(limits.NOISY_CONE, halves=np.array([0.001, 0.9, 0.01])))
+    report = judge(NONNEGATIVE, evidence)
+    console.print(report)
+    lines = [line for line in said.getvalue().splitlines() if line[:1].isdigit()]
+    for factor, line in zip(report.factors, lines, strict=True):
+        assert re.search(rf"\x1b\[\d+m{factor.verdict} *\x1b\[0m", line)

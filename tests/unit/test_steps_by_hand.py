@@ -1,0 +1,182 @@
+"""Single steps of algorithms by hand: what they make of a state and of sums, whatever a whole fit hides."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from altmin.algorithms.nonnegative import and_nmf, closing_passes, subspace
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, Trial
+from altmin.algorithms.nonnegative.subspace import Reduction, View
+from altmin.algorithms.overcomplete.peeling import peel_codes
+from altmin.algorithms.quadratic.least_squares import LeastSquares
+from altmin.algorithms.quadratic.lens import first_lens
+from altmin.algorithms.quadratic.sensing import MAX_WHITENED, _second_moment
+from altmin.algorithms.sparse.item_regression import ItemRegression, ItemState
+from altmin.contract import Block, Info, Max
+
+RNG = np.random.default_rng(0)
+
+
+# --- cones ---------------------------------------------------------------------------------------------
+
+
+def test_lowered_thresholds_are_told_with_where_the_samples_end():
+    trials = tuple(Trial(None, excess, volume) for excess, volume in ((2.5, 1.0), (2.0, 1.5), (1.0, 1.6)))
+    assert and_nmf.edge(SimpleNamespace(trials=trials[:2])) == ""
+    told = and_nmf.edge(SimpleNamespace(trials=trials))
+    assert told.startswith("negative codes exceed the noise 2.5 times")
+    assert "thresholds were lowered" in told
+    grown = (*trials[:2], Trial(None, 1.0, 9.0))
+    assert "no hard edge" in and_nmf.edge(SimpleNamespace(trials=grown))
+
+
+def test_noise_of_codes_is_measured_in_units_of_the_largest(monkeypatch):
+    """The components are scaled so that large codes are 1, and so is what noise makes of the others."""
+    scale, negative = np.array([2.0, 0.8]), np.array([0.3, 0.2])
+    monkeypatch.setattr(and_nmf, "upper_quantile", lambda *sums: scale)
+    monkeypatch.setattr(and_nmf, "_rms_negative", lambda sums: negative)
+    algorithm = AndNmf(2)
+    state = algorithm.init(Info(5, np.dtype("f8"), 20), 0)
+    A = RNG.random((2, 5))
+    state = replace(
+        state, A=A, measured=1, phase="measure", alpha=np.full(2, np.inf), decoder=np.linalg.pinv(A)
+    )
+    after = algorithm._measured(state, {"counts": None, "totals": [20.0], "largest": Max(np.ones(2))})
+    np.testing.assert_allclose(after.sigma, negative / scale)
+    np.testing.assert_allclose(after.A, A * scale[:, None])
+    assert after.phase == "stages"
+    monkeypatch.setattr(and_nmf, "upper_quantile", lambda *sums: np.array([2.0, 0.5]))
+    again = algorithm._measured(state, {"counts": None, "totals": [20.0], "largest": Max(np.ones(2))})
+    assert again.phase == "measure"  # so small that the quantile has to be looked for again
+    last = replace(state, measured=and_nmf._MEASURES - 1)
+    ended = algorithm._measured(last, {"counts": None, "totals": [20.0], "largest": Max(np.ones(2))})
+    assert ended.phase == "stages"
+
+
+def test_leading_directions_by_gram_matrix_and_by_powers(monkeypatch):
+    X = RNG.standard_normal((40, 9)) * np.linspace(3, 0.1, 9)
+    gram, stats = X.T @ X, {"n": 40.0, "squares": float(np.sum(X**2))}
+    leading = np.linalg.svd(X)[2][:3]
+    reduction = Reduction(2, 3)
+    monkeypatch.setattr(subspace, "_learn", lambda view, stats: view)
+    view = reduction._directions(View("gram"), {"gram": gram, **stats})
+    np.testing.assert_allclose(np.abs(view.basis.T @ leading.T), np.eye(3), atol=1e-9)
+    view = View("power", basis=leading.T + 0.1 * RNG.standard_normal((9, 3)))
+    for turn in range(1, subspace._POWER_ROUNDS + 1):
+        power = gram @ view.basis
+        view = subspace._powered(view, {"power": power, **stats})
+        np.testing.assert_allclose(view.basis.T @ view.basis, np.eye(3), atol=1e-12)
+        np.testing.assert_allclose(view.basis @ (view.basis.T @ power), power, atol=1e-9)
+        assert view.phase == ("project" if turn == subspace._POWER_ROUNDS else "power")
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+@pytest.mark.parametrize("sound", [True, False])
+@pytest.mark.parametrize("screen", [True, False])
+def test_where_a_basis_leads_that_holds_all_of_the_data_or_does_not(rank, sound, screen, monkeypatch):
+    monkeypatch.setattr(subspace, "_learn", lambda view, stats: view)
+    reduction = Reduction(rank, 4, screen)
+    view = View("project", basis=np.linalg.qr(RNG.standard_normal((9, 3)))[0], exact=True)
+    after = reduction._projected(view, {"worst": Max(np.array(1e-30 if sound else 0.1))})
+    if not sound and rank is None:
+        assert (after.phase, after.basis, after.exact) == ("ready", None, False)
+    elif not sound:  # wider than twice the sketch: the leading directions
+        assert (after.phase, after.exact, after.gram) == ("gram", False, True)
+    elif rank is None:
+        assert (after.phase, after.columns, after.exact) == ("ready", True, True)
+    else:
+        assert (after.phase, after.columns) == ("sizes" if screen else "moments", True)
+
+
+@pytest.mark.parametrize("start", [0, 5])
+def test_some_codes_are_kept_by_the_number_of_their_row(start):
+    """Every third row of the data, wherever a block begins; not where its weight is 0 or it was left out."""
+    weight = np.array([1.0, 2.0, -1.0, 1.0, 0.0, 1.0, 1.0, 3.0])
+    codes = np.arange(16.0).reshape(8, 2)
+    left, squares = RNG.random(8), RNG.random(8)
+    block = Block(0, start, np.zeros((8, 3)), None, weight)
+    sums = closing_passes._left_over(SimpleNamespace(stride=3), block, left, squares, codes)
+    kept = [i for i in range(8) if (start + i) % 3 == 0 and weight[i] > 0]
+    np.testing.assert_array_equal(sums["codes"].value, codes[kept])
+    inside = np.maximum(weight, 0)
+    assert sums["residual"] == pytest.approx(np.abs(weight) @ left)
+    assert sums["squares"] == pytest.approx(np.abs(weight) @ squares)
+    assert sums["kept"].tolist() == pytest.approx([inside @ left, inside @ squares])
+
+
+# --- atoms ---------------------------------------------------------------------------------------------
+
+
+def test_codes_that_no_atom_takes_are_zero():
+    D = np.eye(4)[:3]
+    U = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.8, 0.6, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    atoms, codes, counts = peel_codes(U, D, 0.3, 2)
+    assert counts.tolist() == [1, 2, 0]
+    dense = np.zeros((3, 3))
+    for row in range(3):
+        dense[row, atoms[row, : counts[row]]] = codes[row, : counts[row]]
+    np.testing.assert_allclose(dense, U[:, :3])
+    for row, count in enumerate(counts):
+        assert not atoms[row, count:].any()
+        assert not codes[row, count:].any()
+
+
+def test_what_was_only_of_use_while_fitting_is_let_go():
+    state = ItemRegression().finish(ItemState("ridge", gram=np.eye(2), candidates=(1.0, 2.0)))
+    assert (state.phase, state.gram, state.candidates) == ("done", None, None)
+
+
+# --- machines ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows_matter", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("whiten", [True, False, "auto"])
+def test_second_moments_of_designs_are_whole_up_to_some_width(whiten, sparse, rows_matter):
+    import scipy.sparse as sp
+
+    for d in (4, MAX_WHITENED + 1) if rows_matter else (4,):
+        X = RNG.standard_normal((3, d)) * (RNG.random((3, d)) < 0.5)
+        w = np.array([1.0, 2.0, 0.5])
+        found = _second_moment(sp.csr_array(X) if sparse else X, w, whiten)
+        whole = (X.T * w) @ X
+        full = whiten is True or (whiten == "auto" and d <= MAX_WHITENED)
+        np.testing.assert_allclose(found, whole if full else np.diag(whole), atol=1e-12)
+
+
+def test_first_rows_that_count_for_nothing_are_refused():
+    with pytest.raises(ValueError, match="sample_weight is 0 for all of the first rows"):
+        first_lens({"n": 0.0}, True, True)
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("metric", [None, np.diag([1.0, 2.0, 3.0]) + 0.1])
+def test_a_ridge_costs_what_standardised_columns_say(dense, ridge, metric, monkeypatch):
+    """A matrix only where columns were whitened, something costs, and matrices are formed at all."""
+    monkeypatch.setattr("altmin.algorithms.quadratic.least_squares.dense", lambda state: dense)
+    algorithm = LeastSquares(2, strength=0.5)
+    state = SimpleNamespace(
+        linear=np.zeros(3), ridge=ridge, stage="last", signs=np.ones(2), squares=False, n=10.0,
+        lens=SimpleNamespace(metric=metric),
+    )  # fmt: skip
+    cost, least = algorithm.penalty(state), 0.05
+    linear = 2 * min(ridge, 0.02) ** 2
+    if dense and ridge and metric is not None:
+        blocks = [linear * metric, ridge * metric, ridge * metric]
+        assert cost.shape == (10, 10)
+        np.testing.assert_allclose(cost[0], least * np.eye(10)[0])
+        for number, expected in enumerate(blocks):
+            part = slice(1 + 3 * number, 4 + 3 * number)
+            np.testing.assert_allclose(cost[part, part], expected + least * np.eye(3))
+        assert np.count_nonzero(cost) == 1 + 3 * 9
+    else:
+        np.testing.assert_allclose(cost, [0.0, *[linear + least] * 3, *[ridge + least] * 6])
+
+
+@pytest.mark.parametrize("linear", [False, True])
+@pytest.mark.parametrize("logistic", [False, True])
+def test_a_fit_shrinks_where_neither_a_claim_nor_a_users_ridge_is_at_work(linear, logistic):
+    assert LeastSquares(2, linear=linear, logistic=logistic).shrinks(None) is (linear and not logistic)
