@@ -39,6 +39,7 @@ class Reach:
     lines: dict[str, Lines] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     catches: Counter[str] = field(default_factory=Counter)  # of each file of tests, bugs until now
+    _breadths: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
@@ -103,15 +104,26 @@ class Reach:
         return chosen
 
     def _in_turns(self, tests: set[str]) -> list[str]:
-        """Quick tests first, and those of files that caught much; tests of one file say much the same."""
+        """Quick tests first, those that run little else, and those of files that caught much.
+
+        A test that runs few lines is about these; of what every fit runs, tests of whole fits would otherwise
+        take all the time. Tests of one file say much the same, so files take turns.
+        """
         turn: dict[str, int] = defaultdict(int)
         ranked = []
-        for test in sorted(tests, key=lambda test: (self.seconds.get(test, 1.0), test)):
+        for seconds, test in sorted(
+            (max(self.seconds.get(test, 1.0), 0.05) * self._breadth(test), test) for test in tests
+        ):
             file = test.partition("::")[0]
             turn[file] += 1
-            wait = max(self.seconds.get(test, 1.0), 0.05) * turn[file]
-            ranked.append((wait / (1 + self.catches[file]), test))
+            ranked.append((seconds * turn[file] / (1 + self.catches[file]), test))
         return [test for _, test in sorted(ranked)]
+
+    def _breadth(self, test: str) -> int:
+        """Lines that the test runs."""
+        if test not in self._breadths:
+            self._breadths[test] = sum(bits.bit_count() for bits in self.lines[test].values())
+        return self._breadths[test]
 
     def _running(self, path: str, bits: int) -> set[str]:
         return {test for test, lines in self.lines.items() if lines.get(path, 0) & bits}
