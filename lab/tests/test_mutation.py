@@ -200,6 +200,8 @@ def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_
     assert "| all | 2 | 1 | 0 | 0 | 1 | 100% |" in page(lines, 5)
     assert "| io | 1 | 0 | 0 | 0 | 1 | - |" in page(lines, 5)
     assert "it changes nothing" in page(lines, 5)
+    known.write_text(json.dumps({mutant.key: "a test shows that it does change something"}))
+    assert "| engine | 1 | 1 | 0 | 0 | 0 | 100% |" in page(lines, 5)
 
 
 def test_files_that_are_looked_at_again_replace_what_was_known_of_them(tmp_path):

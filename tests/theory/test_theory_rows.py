@@ -210,3 +210,16 @@ def test_what_is_not_known_cannot_be_checked():
     nothing = dict.fromkeys(("r", "k", "m", "lambda", "q", "D", "between"), np.nan)
     unknown = dict.fromkeys(("negative", "smallest", "condition", "noise", "start", "outside"))
     assert {row.status for row in theory_rows(nothing, **unknown)} == {"cannot be checked"}
+
+
+def test_of_many_codes_some_are_enough():
+    """What the others hold is not looked at."""
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((6000, 2)) < 0.5, rng.standard_normal((6000, 2)), 0.0)
+    wild = codes.copy()
+    wild[1::2] = 99.0
+    rows, half, alone = (
+        [row.measured for row in theorem_conditions(replace(ATOMS, codes=made))]
+        for made in (codes, wild, codes[::2])
+    )
+    assert rows == half == alone

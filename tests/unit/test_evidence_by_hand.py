@@ -396,3 +396,14 @@ def test_rows_to_look_at_are_at_least_six_a_parameter_and_not_too_many():
     assert machine_rows.rows_to_look_at(100) == 6000
     assert machine_rows.rows_to_look_at(100, full=True) == 40_000
     assert machine_rows.rows_to_look_at(1000) == 6000
+
+
+def test_directions_in_which_a_machine_may_miss_something():
+    """Along the slope, along each factor, and each feature; all of spread 1, but for constant ones."""
+    S, unit = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.0], np.array([1.0, 0.5, 2.0])
+    model = UserModel(np.zeros(3), 0.0, np.array([1.0, -1.0, 0.3]), np.eye(3)[:2] + 0.1, np.ones(2))
+    found = machine_rows._directions(S, model, unit)
+    across = np.column_stack([(S * unit) @ model.slope, (S * unit) @ model.factors.T, S])
+    assert found.shape == (50, 6)
+    np.testing.assert_allclose(found[:, :5], across[:, :5] / across[:, :5].std(axis=0))
+    assert not found[:, 5].any()
