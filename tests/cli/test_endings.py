@@ -1,5 +1,6 @@
 """Endings of files and commands: each kind of table and picture comes back, a missing package is named."""
 
+import contextlib
 import signal
 import sys
 
@@ -222,10 +223,8 @@ def test_ctrl_c_that_a_fit_swallows_ends_the_command(keep, tmp_path, monkeypatch
     real = fit._fitted
 
     def swallowing(*given):
-        try:
+        with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
-        except KeyboardInterrupt:
-            pass
         return real(*given)
 
     monkeypatch.setattr(fit, "_fitted", swallowing)
@@ -247,7 +246,7 @@ def test_columns_are_picked_in_the_order_of_the_model(tmp_path):
     frame = fit.read_features(model, str(path))
     assert frame.columns == ["c", "a"]
     np.testing.assert_allclose(frame.X, CODES[:, [2, 0]])
-    with pytest.raises(FileError, match="lacks 1 column.* of the model: d$"):
+    with pytest.raises(FileError, match=r"lacks 1 column.* of the model: d$"):
         fit.read_features(type("Model", (), {"feature_names_in_": ["d", "a"]}), str(path))
     with pytest.raises(FileError, match="name; name is there, but holds no numbers"):
         fit.read_features(type("Model", (), {"feature_names_in_": ["name", "a"]}), str(path))
@@ -269,3 +268,40 @@ def test_a_cell_without_a_number_is_named_with_what_leaves_its_column_out(names,
     assert ("--set missing=mask" in told) == np.isnan(value)
     told = str(fit._hole("t.npy", frame, altmin.FactorizationMachineRegressor(2), error))
     assert "missing=mask" not in told
+
+
+def test_while_a_fit_has_its_own_handler_ctrl_c_is_only_noted(monkeypatch):
+    """The fit ends in order, and calls the shell's handler, which raises nothing then."""
+    monkeypatch.setattr(ctrl_c, "_pressed", False)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, lambda number, frame: None)
+        ctrl_c._heard(signal.SIGINT, None)
+        assert ctrl_c.pressed()
+        signal.signal(signal.SIGINT, ctrl_c._heard)
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c._heard(signal.SIGINT, None)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_in_another_thread_or_where_others_listen_is_not_taken_over():
+    import threading
+
+    before = signal.getsignal(signal.SIGINT)
+    with ctrl_c.listening():
+        inside = signal.getsignal(signal.SIGINT)
+        with ctrl_c.listening():
+            assert signal.getsignal(signal.SIGINT) is inside
+        assert signal.getsignal(signal.SIGINT) is inside
+        seen = []
+
+        def elsewhere():
+            with ctrl_c.listening():
+                seen.append(signal.getsignal(signal.SIGINT))
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert seen == [inside]
+    assert signal.getsignal(signal.SIGINT) is before

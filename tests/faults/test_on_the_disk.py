@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,7 +42,7 @@ def test_a_container_is_whole_on_the_disk_before_it_has_its_name(tmp_path, monke
     assert [file.name for file in tmp_path.iterdir()] == ["x.altmin"]
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="open files are not listed there")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files are not listed there")
 def test_nothing_stays_open(tmp_path):
     path = tmp_path / "x.altmin"
     before = open_files()

@@ -337,3 +337,24 @@ def test_verdicts_of_factors_have_their_colours():
     lines = [line for line in said.getvalue().splitlines() if line[:1].isdigit()]
     for factor, line in zip(report.factors, lines, strict=True):
         assert re.search(rf"\x1b\[\d+m{factor.verdict} *\x1b\[0m", line)
+
+
+@pytest.mark.parametrize(("residual", "asked"), [(0.9e-3, False), (1.1e-3, True)])
+def test_what_is_left_over_is_looked_at_where_it_is_more_than_rounding(residual, asked):
+    """An exact cone with a trace of something else: its constant decides from a residual of 1e-3 on."""
+    evidence = limits.cone(residual=residual, **limits.NEARLY_EXACT)
+    assert ("no_constant" in NONNEGATIVE.rule(evidence).needs) == asked
+    bad = replace(evidence, constant=99.0, structured=99.0)
+    rows = {row.id: row for row in judge(NONNEGATIVE, bad)}
+    for id in ("no_constant", "noise_left"):
+        assert rows[id].status == ("violated" if asked else "holds")
+
+
+def test_other_features_are_ruled_out_where_no_component_has_room():
+    """The component with most room speaks for all."""
+    claims = [
+        NONNEGATIVE.claim(limits.cone(room=np.array(room)))
+        for room in ([0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.5, 0.0, 0.0])
+    ]
+    assert "No other non-negative features explain the samples" in claims[0]
+    assert all("assumes that each feature occurs nearly" in claim for claim in claims[1:])

@@ -119,3 +119,17 @@ def test_features_that_are_nearly_in_proportion_bound_no_room(ratio, known):
 def test_where_nothing_is_left_over_nothing_is_constant():
     components = np.random.default_rng(0).random((2, 6))
     assert cone_rest.constant_left(np.zeros((5, 6)), components) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (400, 410), (0, 5)])
+def test_where_nothing_is_left_over_there_is_no_structure(shape):
+    assert cone_rest.structure_left(np.zeros(shape)) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(cone_rest._NARROW + 5, cone_rest._NARROW + 9), (500, 12), (12, 500)])
+def test_structure_of_wide_and_of_narrow_residuals_is_the_same_number(shape):
+    rest = np.random.default_rng(0).standard_normal(shape)
+    rng = np.random.default_rng(0)
+    flipped = [np.linalg.norm(rest * rng.choice([-1.0, 1.0], shape), 2) for _ in range(3)]
+    expected = np.linalg.norm(rest, 2) / np.median(flipped)
+    assert cone_rest.structure_left(1e-200 * rest) == pytest.approx(expected, rel=1e-3)

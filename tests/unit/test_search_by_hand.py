@@ -156,6 +156,12 @@ def test_the_time_of_a_candidate_is_its_own(searching, monkeypatch):
     monkeypatch.setattr(search, "time", SimpleNamespace(process_time=lambda: next(clock)))
     searching._low_rank(2)
     assert searching.plain.seconds == 2.5
+    for refused in (False, True):
+        clock = iter([1000.0, 1004.0])
+        model = altmin.AND(3, max_iter=3, random_state=0)
+        if refused:
+            model.set_params(n_components=99)
+        assert searching._tried(MIXTURES, model).seconds == 4.0
 
 
 def test_low_rank_without_dimensions_is_noise(searching):

@@ -18,6 +18,7 @@ from altmin.datasets import (
     make_quadratic,
     make_sparse_dictionary,
     make_star,
+    real,
 )
 from altmin.hyperspectral import abundances
 from altmin.metrics import abundance_rmse, crosstalk, match_components, psnr, recall_at_k, sine_errors, ssim
@@ -190,3 +191,14 @@ def test_planted_quadratics_are_what_they_say():
     assert np.sign(made.eigenvalues).prod() == -1
     star = make_star(6)
     assert np.ndim(getattr(star, "X", star)) == 2
+
+
+def test_data_are_here_where_their_own_folder_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("ALTMIN_DATA", str(tmp_path))
+    outside = [entry for entry in real.available() if "$ALTMIN_DATA" in entry.how]
+    assert outside and not any(entry.here for entry in outside)
+    (tmp_path / outside[0].name).mkdir(parents=True)
+    here = [entry.name for entry in real.available() if "$ALTMIN_DATA" in entry.how and entry.here]
+    assert here == [outside[0].name]
+    monkeypatch.delenv("ALTMIN_DATA")
+    assert not any(entry.here for entry in real.available() if "$ALTMIN_DATA" in entry.how)

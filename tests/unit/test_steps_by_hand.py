@@ -2,13 +2,19 @@
 
 from dataclasses import replace
 from types import SimpleNamespace
+from unittest import mock
 
 import numpy as np
 import pytest
 
+from altmin.algorithms.correlation import hypercontractive
+from altmin.algorithms.dictionary import complete, starts
+from altmin.algorithms.dictionary.complete import Complete, CompleteState
+from altmin.algorithms.dictionary.starts import TIED, Candidate, Search
 from altmin.algorithms.nonnegative import and_nmf, closing_passes, subspace
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, Trial
 from altmin.algorithms.nonnegative.subspace import Reduction, View
+from altmin.algorithms.overcomplete import peeling
 from altmin.algorithms.overcomplete.peeling import peel_codes
 from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.lens import first_lens
@@ -106,6 +112,70 @@ def test_some_codes_are_kept_by_the_number_of_their_row(start):
     assert sums["kept"].tolist() == pytest.approx([inside @ left, inside @ squares])
 
 
+def test_thresholds_are_lowered_twice_where_negative_codes_exceed_what_noise_explains(monkeypatch):
+    excess = [2.0, 1.5, 1.2]
+    trial = lambda self, state: Trial(len(state.trials), excess[len(state.trials)], 1.0)  # noqa: E731
+    monkeypatch.setattr(AndNmf, "_trial", trial)
+    monkeypatch.setattr(AndNmf, "_decide", lambda self, state: "decided")
+    algorithm = AndNmf(2)
+    state = replace(algorithm.init(Info(5, np.dtype("f8"), 20), 0), calm=3)
+    for number in (1, 2):
+        state = algorithm._settled(state)
+        assert (len(state.trials), state.calm) == (number, 0)
+    assert algorithm._settled(state) == "decided"
+    excess[0] = and_nmf._EXPLAINED
+    fresh = replace(state, trials=(), calm=3)
+    assert algorithm._settled(fresh) is fresh
+
+
+@pytest.mark.parametrize(
+    ("rank", "sparse", "width", "phase"),
+    [
+        (None, False, 5, "sketch"), (None, False, 4, "ready"), (None, True, 99, "ready"),
+        (2, False, 5, "sketch"), (2, False, 4, "project"), (2, True, 4, "power"), (2, True, 99, "power"),
+    ],
+)  # fmt: skip
+def test_how_a_reduction_begins(rank, sparse, width, phase):
+    view = Reduction(rank, 4).begin(width, sparse, np.dtype("f8"))
+    assert view.phase == phase
+    assert (view.basis is not None) == (phase == "power")
+    if phase == "power":
+        assert view.basis.shape == (width, min(4, width))
+
+
+@pytest.mark.parametrize("rank", [None, 2])
+@pytest.mark.parametrize(("K", "room"), [(1, True), (5, True), (6, False), (9, False)])
+def test_a_sketch_finds_the_span_of_rows_that_have_few_directions(rank, K, room, monkeypatch):
+    monkeypatch.setattr(subspace, "_learn", lambda view, stats: view)
+    rows = RNG.standard_normal((10, K)) @ (1e-3 * RNG.standard_normal((K, 30)))  # of any size
+    after = Reduction(rank, 10)._sketched(View("sketch"), {"sketch": rows})
+    if room:
+        assert (after.phase, after.exact) == ("project", True)
+        assert after.basis.shape == (30, K)
+        np.testing.assert_allclose(rows @ after.basis @ after.basis.T, rows, atol=1e-12)
+    else:
+        assert after.phase == ("ready" if rank is None else "gram")
+
+
+@pytest.mark.parametrize("K", [3, 5])
+@pytest.mark.parametrize("inside", [None, "basis"])
+def test_noise_is_what_lies_outside_of_the_directions_that_are_kept(K, inside):
+    turn = np.linalg.qr(RNG.standard_normal((K, K)))[0][:, :3]
+    basis = None if inside is None else np.linalg.qr(RNG.standard_normal((9, K)))[0]
+    view = View("turn", basis=basis, exact=True, turn=turn, values=np.ones(3))
+    stats = {"kept": 50.0, "outside": 0.7, "sum": np.arange(3.0)}
+    after = subspace._turned(view, stats, np.dtype("f4"))
+    W = K if basis is None else 9
+    assert after.basis.shape == (W, 3) and after.basis.dtype == np.float32
+    assert after.exact == (K == 3)  # nothing was turned away
+    assert after.noise == pytest.approx(np.sqrt(0.7 / (47 * max(W - 3, 1))))
+    np.testing.assert_allclose(after.mean, np.arange(3) / 50)
+    assert subspace._turned(replace(view, completion=1), stats, np.dtype("f4")).noise == 0.0
+    few = subspace._turned(view, {**stats, "kept": 0.5}, np.dtype("f4"))
+    assert few.noise == pytest.approx(np.sqrt(0.7 / max(W - 3, 1)))
+    np.testing.assert_allclose(few.mean, np.arange(3))
+
+
 # --- atoms ---------------------------------------------------------------------------------------------
 
 
@@ -121,6 +191,105 @@ def test_codes_that_no_atom_takes_are_zero():
     for row, count in enumerate(counts):
         assert not atoms[row, count:].any()
         assert not codes[row, count:].any()
+
+
+def test_supports_begin_empty_and_have_the_same_bits_wherever_they_are_kept(monkeypatch):
+    monkeypatch.setattr(peeling, "_weighted", lambda algorithm, state, block: (np.ones((3, 4)), np.ones(3)))
+    monkeypatch.setattr(peeling, "_after", lambda *given: given[-1])
+    algorithm = SimpleNamespace(plan=SimpleNamespace(n_nonzero=2))
+    counts, columns = peeling.sample_map(algorithm, None, None)
+    assert counts.tolist() == [0, 0, 0]
+    assert [columns[name].shape for name in peeling.COLUMNS] == [(3, 2), (3, 2), (3,)]
+    assert not any(columns[name].any() for name in peeling.COLUMNS)
+
+
+CANDIDATE = Candidate("huber", np.eye(2), np.eye(2), None, np.ones(2), -0.5, 0.0)
+
+
+def searching(best):
+    """A state whose start has just been polished."""
+    search = Search(kind="huber", best=best, found=(best,))
+    frame = SimpleNamespace(unwhiten=np.eye(2), rank=2)
+    return CompleteState(
+        "polish", None, 0, frame=frame, search=search, W=np.eye(2), atoms=np.eye(2), thresholds=np.ones(2)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "exact", "gain", "kept"),
+    [
+        ("merged", False, 0.9 * TIED, False), ("merged", False, 1.1 * TIED, True),
+        ("merged", True, -9.0, True), ("huber", False, -1.0, True),
+    ],
+)  # fmt: skip
+def test_what_was_merged_counts_where_it_is_better(kind, exact, gain, kept, monkeypatch):
+    monkeypatch.setattr(complete, "is_exact", lambda state: exact)
+    monkeypatch.setattr(complete, "can_merge", lambda state, other: False)
+    monkeypatch.setattr(Complete, "_next", lambda self, state: state)
+    best = replace(CANDIDATE, score=-2.0)
+    state = searching(best)
+    state = replace(state, search=replace(state.search, kind=kind))
+    after = Complete(2)._add(state, None, -2.0 + gain)
+    assert len(after.search.found) == (2 if kept else 1)
+    assert (after.search.best is not best) == (kept and (exact or gain > 0))
+
+
+@pytest.mark.parametrize("mergeable", [True, False])
+@pytest.mark.parametrize(("score", "wins"), [(-3.0, False), (-1.0, True)])
+def test_two_candidates_that_may_differ_in_atoms_are_merged(mergeable, score, wins, monkeypatch):
+    asked = []
+    monkeypatch.setattr(complete, "is_exact", lambda state: False)
+    monkeypatch.setattr(complete, "can_merge", lambda state, other: asked.append(other) or mergeable)
+    monkeypatch.setattr(complete, "pooled", lambda state, best, other: (best.score, other.score))
+    monkeypatch.setattr(Complete, "_next", lambda self, state: "next")
+    best = replace(CANDIDATE, score=-2.0)
+    prior = SimpleNamespace(score=score)
+    after = Complete(2)._add(searching(best), prior)
+    assert after == ((max(score, -2.0), min(score, -2.0)) if mergeable else "next")
+    assert asked[0].score == min(score, -2.0)
+
+
+def test_draws_of_a_search_are_its_own(monkeypatch):
+    """By the seed, the start, and which draw of the start it is: no two are the same numbers."""
+    seeds = []
+    monkeypatch.setattr(complete, "distinct_directions", lambda *given: seeds.append(given[-1]) or np.eye(2))
+    monkeypatch.setattr(complete, "mean_absolute", lambda stats: None)
+    monkeypatch.setattr(complete, "at", lambda state, W: state)
+    state = searching(CANDIDATE)
+    for seed, start in ((0, 0), (5, 0), (5, 3)):
+        after = Complete(2)._picked(replace(state, seed=seed, search=Search(start=start)), {})
+        assert (after.phase, after.search.kind, after.progress.passes) == ("contrast", "huber 0.5", 0)
+    assert seeds == [[0, 0, 1], [5, 0, 1], [5, 3, 1]]
+    drawn = []
+    monkeypatch.setattr(starts, "random_directions", lambda k, n, seed: drawn.append(seed) or np.eye(k))
+    sums = starts.L1Sums(np.zeros((2, 2)), np.zeros((2, 2)))
+    state = replace(state, search=Search(kind="l1 0.5 0.1 30"), sums=sums, seed=7)
+    for passes in (0, 4):
+        progress = replace(state.progress, passes=passes)
+        stats = {"gram": np.diag([1.0, 0.0]), "cross": np.array([[3.0, 4.0], [0.0, 0.0]])}
+        after = starts.l1_step(replace(state, progress=progress), stats)
+        np.testing.assert_allclose(after.atoms, [[0.6, 0.8], [0.0, 1.0]])  # the second is drawn anew
+        assert after.progress.passes == passes + 1
+    assert drawn == [[7, 11, 0], [7, 11, 4]]
+
+
+def test_levels_of_a_correlation_are_tried_where_no_other_start_leads_to_the_largest():
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        A = rng.standard_normal((40, 6))
+        begun = []
+        real = hypercontractive._power
+
+        def power(A, starts, p, begun=begun, real=real):
+            begun.append(starts)
+            return real(A, starts, p)
+
+        with mock.patch.object(hypercontractive, "_power", power):
+            hypercontractive.hypercontractive_norm(A, 4)
+        levels = hypercontractive._level_directions(A / np.abs(A).max(), 4)
+        assert len(levels) > 0
+        np.testing.assert_array_equal(begun[0][-len(levels) :], levels)
+        assert len(begun[0]) == 6 + 40 + len(levels)
 
 
 def test_what_was_only_of_use_while_fitting_is_let_go():
