@@ -1,4 +1,4 @@
-"""Every number with a name: bounds, waits, sizes, and what a record holds where nothing is said."""
+"""Every number with a name, and lists of them: bounds, waits, colours, what a record holds if nothing is said."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ LEFT_OUT = ("altmin.plots", "altmin.demo", "altmin.__main__")  # people look at 
 
 
 def _is_number(value: Any) -> bool:
-    items = value if isinstance(value, tuple) and value else (value,)
-    return all(isinstance(item, int | float) and not isinstance(item, bool) for item in items)
+    if isinstance(value, list | tuple):
+        return all(isinstance(item, int | float | str) for item in value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def constants_of(module: Any) -> dict[str, Any]:
