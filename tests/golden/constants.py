@@ -1,4 +1,4 @@
-"""Every number with a name, and lists of them: bounds, waits, colours, what a record holds if nothing is said."""
+"""Every number with a name, and lists of them: bounds, waits, colours, defaults of records."""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """Small public functions by hand, and what they refuse."""
 
+import inspect
+from typing import Annotated
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,6 +23,8 @@ from altmin.datasets import (
     make_star,
     real,
 )
+from altmin.estimators.dictionary.shared import checked_start
+from altmin.estimators.parameters import Parameters, field
 from altmin.hyperspectral import abundances
 from altmin.metrics import abundance_rmse, crosstalk, match_components, psnr, recall_at_k, sine_errors, ssim
 from altmin.selection import align_components
@@ -202,3 +207,36 @@ def test_data_are_here_where_their_own_folder_is(tmp_path, monkeypatch):
     assert here == [outside[0].name]
     monkeypatch.delenv("ALTMIN_DATA")
     assert not any(entry.here for entry in real.available() if "$ALTMIN_DATA" in entry.how)
+
+
+def test_parameters_of_a_subclass_stand_where_those_of_its_base_do():
+    class Base(Parameters):
+        first: Annotated[int, field(kw_only=False)] = 1
+        second: float = 2.0
+        third: str = "three"
+
+    class Other(Base):
+        own: int = 5
+        second: float = 9.0
+        third = "settled"
+
+    def named(cls):
+        return {name: one.default for name, one in inspect.signature(cls).parameters.items()}
+
+    assert list(named(Base)) == ["first", "second", "third"]
+    assert named(Other) == {"own": 5, "first": 1, "second": 9.0}
+    assert list(named(Other)) == ["own", "first", "second"]
+    made = Other(own=6, second=3.0)
+    assert (made.own, made.first, made.second, made.third) == (6, 1, 3.0, "settled")
+    with pytest.raises(TypeError):
+        Other(third="x")
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 2)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_start_with_one_number_that_is_none_is_refused(place, bad):
+    atoms = np.eye(3)
+    assert checked_start(atoms, (3, 3)) is not None
+    atoms[place] = bad
+    with pytest.raises(ValueError, match="finite matrix of full rank"):
+        checked_start(atoms, (3, 3))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from altmin.algorithms.correlation import hypercontractive
-from altmin.algorithms.dictionary import complete, starts
+from altmin.algorithms.dictionary import complete, polish, starts
 from altmin.algorithms.dictionary.complete import Complete, CompleteState
 from altmin.algorithms.dictionary.starts import TIED, Candidate, Search
 from altmin.algorithms.nonnegative import and_nmf, closing_passes, subspace
@@ -349,3 +349,36 @@ def test_a_ridge_costs_what_standardised_columns_say(dense, ridge, metric, monke
 @pytest.mark.parametrize("logistic", [False, True])
 def test_a_fit_shrinks_where_neither_a_claim_nor_a_users_ridge_is_at_work(linear, logistic):
     assert LeastSquares(2, linear=linear, logistic=logistic).shrinks(None) is (linear and not logistic)
+
+
+# --- refinement on the residual ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_refinement_takes_the_residual_into_atoms_and_centre(centred, monkeypatch):
+    """Rows are codes times atoms and a constant, the fit is a little beside: one step is least squares."""
+    rng = np.random.default_rng(0)
+    Z, A, off = rng.standard_normal((60, 3)), rng.standard_normal((3, 3)), 0.1 * rng.standard_normal((3, 3))
+    centre = np.array([1.0, -2.0, 0.5]) if centred else None
+    wrong = None if centre is None else centre + 0.2
+    X = Z @ (A + off) + (0.0 if centre is None else centre)
+    left = X - Z @ A - (0.0 if wrong is None else wrong)
+    middle = Z.mean(axis=0) if centred else 0.0
+    sums = {
+        "counts": np.ones(3), "sum": left.sum(axis=0), "codes_sum": Z.sum(axis=0), "n_rows": 60.0,
+        "gram": (Z - middle).T @ (Z - middle), "cross": (Z - middle).T @ left,
+    }  # fmt: skip
+    monkeypatch.setattr(polish, "without_mean", lambda stats: stats)
+    best = replace(CANDIDATE, exact=True)
+    state = replace(searching(best), atoms=A, centre=wrong)
+    after = polish.refine(state, sums)
+    np.testing.assert_allclose(after.atoms, A + off, atol=1e-12)
+    if centred:
+        np.testing.assert_allclose(after.centre, centre, atol=1e-12)
+    for other in (
+        replace(state, search=Search(best=None)),
+        replace(state, search=Search(best=CANDIDATE)),
+    ):
+        assert polish.refine(other, sums) is other
+    assert polish.refine(state, sums, orthogonal=True) is state
+    assert polish.refine(state, {**sums, "counts": np.array([1.0, 0.0, 1.0])}) is state
