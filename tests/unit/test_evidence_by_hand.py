@@ -440,3 +440,13 @@ def test_sizes_are_compared_where_a_few_samples_have_both_atoms_and_a_few_have_o
         within = max((on.var() * together + off.var() * alone) / (together + alone), 1e-4)
         expected = (on.mean() - off.mean()) / np.sqrt(within * (1 / together + 1 / alone))
         assert t[0, 1] == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1e-14, 1.0, 1e14])
+def test_a_matrix_is_singular_by_the_spread_of_its_values_not_by_their_size(unit):
+    G = np.diag([1.0, 4.0, 9.0]) + 0.5
+    lower = np.tril(dictionary_pairs._inverse(unit * G))
+    np.testing.assert_allclose(lower, np.tril(np.linalg.inv(G)) / unit, rtol=1e-9)
+    assert dictionary_pairs._inverse(unit * np.diag([1.0, 1.0, 0.5e-12])) is None
+    assert dictionary_pairs._inverse(unit * np.diag([1.0, 1.0, 2e-12])) is not None
+    assert dictionary_pairs._inverse(-unit * G) is None

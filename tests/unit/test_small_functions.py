@@ -1,11 +1,12 @@
 """Small public functions by hand, and what they refuse."""
 
 import inspect
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
 from altmin import discover
 from altmin.algorithms.correlation.hypercontractive import hypercontractive_norm
@@ -23,6 +24,7 @@ from altmin.datasets import (
     make_star,
     real,
 )
+from altmin.estimators import parameters
 from altmin.estimators.dictionary.shared import checked_start
 from altmin.estimators.parameters import Parameters, field
 from altmin.hyperspectral import abundances
@@ -240,3 +242,21 @@ def test_a_start_with_one_number_that_is_none_is_refused(place, bad):
     atoms[place] = bad
     with pytest.raises(ValueError, match="finite matrix of full rank"):
         checked_start(atoms, (3, 3))
+
+
+@pytest.mark.parametrize(
+    ("hint", "good", "bad"),
+    [
+        (int, [3, np.int64(3)], ["3", 3.5]), (float, [3, 0.5], ["3"]), (bool, [True], ["yes"]),
+        (str, ["a"], [3]), (int | None, [3, None], ["3"]), (Literal["a", "b"], ["a"], ["c", 1]),
+        (Literal["a"] | float, ["a", 0.5], ["b"]), (np.ndarray, [np.eye(2)], [3, "a"]),
+        (list[int], [[1]], [3, (1,)]), (dict, [{}], [[]]),
+    ],
+)  # fmt: skip
+def test_types_of_parameters_are_what_scikit_learn_asks_for(hint, good, bad):
+    asked = {"p": parameters._constraints(hint)}
+    for value in good:
+        validate_parameter_constraints(asked, {"p": value}, "Model")
+    for value in bad:
+        with pytest.raises(InvalidParameterError):
+            validate_parameter_constraints(asked, {"p": value}, "Model")
