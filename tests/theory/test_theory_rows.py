@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from altmin.algorithms.quadratic.lens import Lens
+from altmin.guarantees import dictionary_theory
 from altmin.guarantees.dictionary_theory import DictionaryEvidence, theorem_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows, weight_constants
 from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence
@@ -223,3 +224,12 @@ def test_of_many_codes_some_are_enough():
         for made in (codes, wild, codes[::2])
     )
     assert rows == half == alone
+
+
+def test_codes_that_are_all_below_their_thresholds_leave_no_smallest_one():
+    rows = {row.symbol: row for row in theorem_conditions(replace(ATOMS, theorem=1, codes=np.zeros((4, 2))))}
+    assert rows["zeta / Gamma"].status != "holds"
+    assert dictionary_theory._smallest(replace(ATOMS, codes=np.zeros((4, 2)))) == 0.0
+    codes = np.array([[2.0, 0.0], [-4.0, 0.1], [6.0, -3.0]])
+    kept = np.abs([2.0 / 2, 4.0 / 2, 6.0 / 2, 3.0 / 3])  # 0.1 is below the threshold
+    assert dictionary_theory._smallest(replace(ATOMS, codes=codes)) == pytest.approx(np.quantile(kept, 0.01))

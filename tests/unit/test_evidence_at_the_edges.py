@@ -6,7 +6,15 @@ import scipy.sparse as sp
 
 from altmin.coding import omp
 from altmin.engine import SourceError, open_source
-from altmin.guarantees import cone_rest, cone_shape, contract, dictionary_atoms, dictionary_pairs, rendering
+from altmin.guarantees import (
+    cone_rest,
+    cone_shape,
+    contract,
+    dictionary_atoms,
+    dictionary_pairs,
+    misfit,
+    rendering,
+)
 from altmin.guarantees.cone_shape import shape
 
 
@@ -133,3 +141,34 @@ def test_structure_of_wide_and_of_narrow_residuals_is_the_same_number(shape):
     flipped = [np.linalg.norm(rest * rng.choice([-1.0, 1.0], shape), 2) for _ in range(3)]
     expected = np.linalg.norm(rest, 2) / np.median(flipped)
     assert cone_rest.structure_left(1e-200 * rest) == pytest.approx(expected, rel=1e-3)
+
+
+def test_atoms_of_one_feature_and_one_sign_are_bare():
+    A = np.array([[0.0, 5.0, 0.0], [0.03, 0.9995, 0.0], [0.1, 0.995, 0.0], [0.0, 0.0, -0.2]])
+    S = np.array([[1.0, -1.0, 1.0, 1.0], [2.0, 0.0, 0.0, -1.0]])
+    assert dictionary_atoms._bare(S, A).tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert dictionary_atoms._bare(np.abs(S), A).tolist() == [1.0, 1.0, 0.0, 1.0]
+
+
+def test_dense_samples_are_counted_where_independent_uses_hardly_reach():
+    """Three of four atoms or more: a hundredth of independent samples has them."""
+    rng = np.random.default_rng(0)
+    used = rng.random((4000, 4)) < 0.15
+    assert dictionary_atoms._counts(used, True)[1] == 0.0
+    spread, dense = dictionary_atoms._counts(np.vstack([used, np.ones((400, 4), bool)]), True)
+    assert dense == pytest.approx(400 / 4400, abs=0.02)
+    assert spread > 1.5
+    twos = used.copy()
+    twos[:1200] = [True, True, False, False]  # two atoms are what one independent sample in nine has
+    assert dictionary_atoms._counts(twos, True)[1] == pytest.approx(0.0, abs=0.02)
+    assert dictionary_atoms._counts(twos[:, :2], True) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_white_columns_are_those_that_vary_whatever_their_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 3)) @ np.array([[1.0, 0.5, 0, 0], [0, 1.0, 0.3, 0], [0, 0, 1.0, 0]])
+    found = misfit._whitened(unit * X + 7.0)
+    np.testing.assert_allclose(found[:, :3].T @ found[:, :3] / 500, np.eye(3), atol=0.05)
+    assert np.abs(found[:, 3]).max() < 1e-3
+    assert np.abs(found).max() <= 5.0

@@ -4,6 +4,7 @@ import inspect
 from typing import Annotated, Literal
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
@@ -27,6 +28,7 @@ from altmin.datasets import (
 from altmin.estimators import parameters
 from altmin.estimators.dictionary.shared import checked_start
 from altmin.estimators.parameters import Parameters, field
+from altmin.estimators.quadratic import categories
 from altmin.hyperspectral import abundances
 from altmin.metrics import abundance_rmse, crosstalk, match_components, psnr, recall_at_k, sine_errors, ssim
 from altmin.selection import align_components
@@ -260,3 +262,17 @@ def test_types_of_parameters_are_what_scikit_learn_asks_for(hint, good, bad):
     for value in bad:
         with pytest.raises(InvalidParameterError):
             validate_parameter_constraints(asked, {"p": value}, "Model")
+
+
+def test_only_frames_have_categories():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    assert categories.has_categories(frame)
+    assert not categories.has_categories(frame[["a"]])
+    for other in (
+        np.eye(2),
+        [["x"]],
+        type("Odd", (), {"columns": ["a"]})(),
+        type("Odd", (), {"dtypes": [1]})(),
+    ):
+        assert not categories.has_categories(other)
+    assert categories.learn_categories(frame) == {"a": [], "b": ["x", "y"]}

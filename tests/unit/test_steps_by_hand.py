@@ -6,18 +6,21 @@ from unittest import mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from altmin.algorithms.correlation import hypercontractive
 from altmin.algorithms.dictionary import complete, polish, starts
 from altmin.algorithms.dictionary.complete import Complete, CompleteState
 from altmin.algorithms.dictionary.starts import TIED, Candidate, Search
 from altmin.algorithms.nonnegative import and_nmf, closing_passes, subspace
+from altmin.algorithms.nonnegative import starts as cone_starts
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, Trial
 from altmin.algorithms.nonnegative.subspace import Reduction, View
 from altmin.algorithms.overcomplete import peeling
 from altmin.algorithms.overcomplete.peeling import peel_codes
 from altmin.algorithms.quadratic.least_squares import LeastSquares
 from altmin.algorithms.quadratic.lens import first_lens
+from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.algorithms.quadratic.sensing import MAX_WHITENED, _second_moment
 from altmin.algorithms.sparse.item_regression import ItemRegression, ItemState
 from altmin.contract import Block, Info, Max
@@ -304,8 +307,6 @@ def test_what_was_only_of_use_while_fitting_is_let_go():
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("whiten", [True, False, "auto"])
 def test_second_moments_of_designs_are_whole_up_to_some_width(whiten, sparse, rows_matter):
-    import scipy.sparse as sp
-
     for d in (4, MAX_WHITENED + 1) if rows_matter else (4,):
         X = RNG.standard_normal((3, d)) * (RNG.random((3, d)) < 0.5)
         w = np.array([1.0, 2.0, 0.5])
@@ -382,3 +383,80 @@ def test_a_refinement_takes_the_residual_into_atoms_and_centre(centred, monkeypa
         assert polish.refine(other, sums) is other
     assert polish.refine(state, sums, orthogonal=True) is state
     assert polish.refine(state, {**sums, "counts": np.array([1.0, 0.0, 1.0])}) is state
+
+
+@pytest.mark.parametrize(("centre", "energy"), [(None, 4.0), (np.array([3.0, 0.0, 4.0]), 29.0)])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_rounding_is_that_of_the_entries_their_mean_included(centre, energy, dtype):
+    state = SimpleNamespace(frame=SimpleNamespace(energy=4.0), centre=centre, decoder=np.zeros((3, 2), dtype))
+    assert polish.rounding_of(state) == pytest.approx(np.finfo(dtype).eps * np.sqrt(energy))
+
+
+# --- samples as the cone's fit looks at them ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_counts_are_looked_at_in_units_of_their_noise(sparse):
+    X = np.array([[4.0, 0.0, 5.0], [0.0, 0.0, 0.0], [1.0, 15.0, 0.0]])
+    scale = np.array([1.0, 2.0, 0.5])
+    block = Block(0, 0, sp.csr_array(X) if sparse else X)
+    assert subspace.seen(View("ready"), block) is block
+    found = subspace.seen(View("ready", scale=scale), block).X
+    assert sp.issparse(found) == sparse
+    if sparse:
+        assert found.format == "csr" and found.nnz == 4  # what was empty is no entry
+    expected = X / np.sqrt([[9.0], [1.0], [16.0]]) * scale
+    np.testing.assert_allclose(found.toarray() if sparse else found, expected)
+
+
+@pytest.mark.parametrize(("count", "bound"), [(50.0, 0.6), (1000.0, 0.3)])
+def test_samples_are_left_out_by_leverage_or_by_what_is_left_over(count, bound, monkeypatch):
+    """A leverage is large beside rank / samples; those that pass again come back; no weight, no judgement."""
+    monkeypatch.setattr(subspace, "_moments", lambda rows, weight: weight)
+    monkeypatch.setattr(subspace, "_shrink", lambda view, block: 1.0)
+    monkeypatch.setattr(subspace, "_squares", lambda view, block: np.arange(1.0, 7.0))
+    monkeypatch.setattr(subspace, "coordinates", lambda view, block: None)
+    view = View("drop", turn=np.eye(5)[:, :3], values=np.ones(3), count=count, limit=2.0)
+    leverage = bound * np.array([0.99, 1.01, 0.1, 0.1, 0.1, 9.0])
+    leftover = np.array([1.0, 1.0, 2.1, 1.9, 1.0, 9.0])
+    weight = np.array([1.0, 1.0, 1.0, 2.0, -1.0, 0.0])
+    block = Block(0, 10, None, columns={"weight": weight, "leverage": leverage, "leftover": leftover})
+    stats, columns = subspace.drop_map(None, SimpleNamespace(view=view), block)
+    assert columns["weight"].tolist() == [1.0, -1.0, -1.0, 2.0, 1.0, 0.0]
+    assert (stats["lost"], stats["mass"], stats["changed"]) == (2.0, 5.0, 3.0)
+    assert stats["ids"].value.tolist() == [11, 12]
+    given_up = SimpleNamespace(view=replace(view, values=None))
+    stats, columns = subspace.drop_map(None, given_up, block)
+    assert columns["weight"].tolist() == [1.0, 1.0, 1.0, 2.0, 1.0, 0.0]
+
+
+def test_a_start_compares_samples_by_their_shares_where_these_are_exact():
+    """Nearly empty samples, and those that were left out, aren't taken."""
+    S = np.array([[3.0, 1.0], [0.5e-3, 1e-3], [1.1e-3, 1e-3], [2.0, 2.0]])
+    view = View("ready", basis=np.eye(2), nonnegative=True, noiseless=True, energy=16.0, count=4.0)
+    block = Block(0, 0, S, None, np.array([1.0, 1.0, 1.0, -1.0]))
+    points, fit = cone_starts._points(view, block)
+    assert fit.tolist() == [True, False, True, False]
+    np.testing.assert_allclose(points[[0, 2]], S[[0, 2]] / S[[0, 2]].sum(axis=1, keepdims=True))
+    for other in (replace(view, nonnegative=False), replace(view, noiseless=False)):
+        points, fit = cone_starts._points(other, block)
+        assert points is S and fit.tolist() == [True, True, True, False]
+
+
+@pytest.mark.parametrize(("d", "moments"), [(3, True), (1000, True), (1001, False)])
+def test_up_to_some_width_a_machine_begins_from_formed_moments(d, moments, monkeypatch):
+    monkeypatch.setattr(LeastSquares, "_begin", lambda self, state, U, signs: (state, U.shape, signs.shape))
+    monkeypatch.setattr(OnePass, "_aim", lambda self, state: "powers")
+    algorithm = LeastSquares(2)
+    state = algorithm.init(Info(d, np.dtype("f8"), 50), 0)
+    linear = np.zeros(d)
+    linear[0] = 0.5
+    state = replace(state, linear=linear, batch_rows=8.0 * d)
+    found = algorithm._aim(state)
+    if moments:
+        after, *shapes = found
+        assert shapes == [(d, 0), (0,)]
+        np.testing.assert_allclose(after.model.w, linear * (1 - (1 / 8) / 0.25))
+        assert (after.n, after.rows, after.sampled) == (8.0 * d, 8 * d, False)
+    else:
+        assert found == "powers"

@@ -2,7 +2,8 @@
 
 Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: of a kernel
 that is called all lines count as run, and those of the kernels that it names. What a fixture of wider scope
-does counts for all tests of its file. What a test does in other processes isn't seen.
+does counts for all tests of its file. What a test does in other processes isn't seen. A test that is marked
+``names`` looks at what modules and classes give names to: of these all lines outside of functions count.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ class Reach:
         """
         places = [place for place in _places(package) if place.path == path and place.holds(line)]
         found: set[str] = set()
+        looking = set() if places else self._running(path, 1 << line)  # at the names of modules
         if places:
             inner = max(places, key=lambda place: place.first)
             found = self._running(path, 1 << line) or self._running(path, inner.bits)
@@ -92,6 +94,7 @@ class Reach:
             found = {test for place in naming for test in self._running(place.path, place.bits)}
             places += naming
             names = {place.name for place in naming}
+        found |= looking
         if not found:
             found = self._running(path, -1)
         chosen: list[str] = []
@@ -166,6 +169,20 @@ def _places(package: str) -> tuple[_Place, ...]:
     return tuple(places)
 
 
+def _outside_of_functions(package: str) -> Lines:
+    """Lines that importing runs."""
+    lines = {
+        path: (1 << max(map(_end, tree.body), default=0) + 1) - 1 for path, tree in _trees(package).items()
+    }
+    for place in _places(package):
+        lines[place.path] &= ~place.bits
+    return lines
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
 def _assigned(package: str, path: str, line: int) -> set[str]:
     """Names that a line outside of functions gives a value to, and the class that it stands in."""
     found = set()
@@ -228,6 +245,8 @@ class Watch:
             threading.settrace(None)
         self.reach.seconds[item.nodeid] = _spent() - begin
         self.reach.lines[item.nodeid] = self.seen()
+        if item.get_closest_marker("names"):
+            add(self.reach.lines[item.nodeid], _outside_of_functions(ROOT))
         return result
 
     @pytest.hookimpl(wrapper=True)
