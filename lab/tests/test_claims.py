@@ -20,9 +20,8 @@ CLAIMS = all_claims()
 VERDICTS = ("holds", "holds partly", "does not hold", VACUOUS)
 FAST = {  # a second or less together with its wrong program
     "and_lemmas": ("and_stage_lemma", "and_noisy_inverse"),
-    "and": ("and_theorem_5", "and_conditions_not_enough"),
-    "dictionary": ("dictionary_lemma_1", "dictionary_lemma_5", "dictionary_rank_one_updates"),
-    "machine": ("fm_lemma_11", "fm_lemma_12", "fm_lemma_13", "fm_lemma_14", "fm_symmetric"),
+    "dictionary": ("dictionary_lemma_5", "dictionary_rank_one_updates"),
+    "machine": ("fm_lemma_11", "fm_lemma_12", "fm_lemma_13", "fm_lemma_14"),
     "approximate": ("approximate_lemma_10", "approximate_lemma_11", "approximate_observation_18"),
 }
 QUICK = {name for names in FAST.values() for name in names}

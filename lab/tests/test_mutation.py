@@ -12,7 +12,7 @@ from altmin.datasets import make_dir
 from altmin_lab.mutation import campaign
 from altmin_lab.mutation.operators import draw, mutants_of
 from altmin_lab.mutation.page import page
-from altmin_lab.mutation.reach import Reach, Watch
+from altmin_lab.mutation.reach import Reach, Watch, _outside_of_functions
 
 SOURCE = textwrap.dedent(
     '''
@@ -126,6 +126,9 @@ def test_tests_are_chosen_by_the_lines_that_they_run_quick_ones_first(tmp_path):
     assert chosen("m.py", 1) == ["t::quick", "t::slow"]  # what names the constant
     del reach.lines["t::slow"], reach.lines["t::quick"]
     assert chosen("m.py", 5) == ["t::far"]
+    reach.lines["t::names"], reach.seconds["t::names"] = {"m.py": 1 << 1}, 0.1
+    assert chosen("m.py", 1) == ["t::names", "t::far"]  # what looks at names, and what runs what uses them
+    del reach.lines["t::names"]
     assert chosen("n.py", 2) == []
     assert chosen("gone.py", 1) == []
 
@@ -142,6 +145,14 @@ def test_lines_are_watched_as_they_run():
     lines = [source[n - 1].strip() for n in range(1, len(source) + 1) if ran >> n & 1]
     assert any(line.startswith("rng = ") for line in lines)
     assert not any(line.startswith("raise ") for line in lines)
+
+
+def test_a_test_that_looks_at_names_reaches_what_importing_runs(tmp_path):
+    (tmp_path / "m.py").write_text(CALLS)
+    (tmp_path / "empty.py").write_text("")
+    lines = _outside_of_functions(str(tmp_path))
+    assert [line for line in range(20) if lines["m.py"] >> line & 1] == [0, 1, 2, 3, 4, 6, 7, 8, 12, 13, 14]
+    assert lines["empty.py"] in (0, 1)
 
 
 def test_the_first_look_takes_the_quickest_and_always_one():
@@ -200,6 +211,8 @@ def test_the_page_counts_by_package_and_leaves_out_equivalents(monkeypatch, tmp_
     assert "| all | 2 | 1 | 0 | 0 | 1 | 100% |" in page(lines, 5)
     assert "| io | 1 | 0 | 0 | 0 | 1 | - |" in page(lines, 5)
     assert "it changes nothing" in page(lines, 5)
+    known.write_text(json.dumps({mutant.key: "a test shows that it does change something"}))
+    assert "| engine | 1 | 1 | 0 | 0 | 0 | 100% |" in page(lines, 5)
 
 
 def test_files_that_are_looked_at_again_replace_what_was_known_of_them(tmp_path):

@@ -28,7 +28,8 @@ def command(out, *words):
 @pytest.mark.parametrize(
     "name",
     [
-        "and_theorem_5",
+        "and_stage_lemma",
+        pytest.param("and_theorem_5", marks=pytest.mark.slow),
         pytest.param("fm_state_size", marks=pytest.mark.slow),
         pytest.param("dictionary_theorem_1", marks=pytest.mark.slow),
         pytest.param("approximate_theorem_17", marks=pytest.mark.slow),

@@ -1,5 +1,6 @@
 """Endings of files and commands: each kind of table and picture comes back, a missing package is named."""
 
+import contextlib
 import signal
 import sys
 
@@ -202,3 +203,105 @@ def test_an_interrupted_command_says_what_is_left_of_it(given, words, capsys):
     said = capsys.readouterr().out
     assert said.startswith("interrupted: no model was written")
     assert words in said
+
+
+def test_the_last_call_leaves_the_handlers_of_others_alone(monkeypatch):
+    monkeypatch.setattr(ctrl_c, "_pressed", False)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        for handler in (signal.default_int_handler, lambda number, frame: None):
+            signal.signal(signal.SIGINT, handler)
+            ctrl_c.last_call()
+            assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_ctrl_c_that_a_fit_swallows_ends_the_command(keep, tmp_path, monkeypatch, capsys):
+    """The fit has ended in order, as if nothing had been pressed."""
+    real = fit._fitted
+
+    def swallowing(*given):
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return real(*given)
+
+    monkeypatch.setattr(fit, "_fitted", swallowing)
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", np.random.default_rng(0).random((30, 4)))
+    words = ["altmin", "fit", "AND", "X.npy", "-n", "2", "--set", "max_iter=3"]
+    monkeypatch.setattr(sys, "argv", words + ["--keep-partial"] * keep)
+    with pytest.raises(SystemExit) as stop:
+        command.main()
+    assert stop.value.code == 130
+    assert (tmp_path / "model.altmin").exists() == keep
+    assert ("model of an interrupted fit" if keep else "no model was written") in capsys.readouterr().out
+
+
+def test_columns_are_picked_in_the_order_of_the_model(tmp_path):
+    path = tmp_path / "t.csv"
+    write_table(CODES, path, ["a", "b", "c"], {"name": ["x", "y", "z", "w"]})
+    model = type("Model", (), {"feature_names_in_": np.array(["c", "a"], dtype=object)})
+    frame = fit.read_features(model, str(path))
+    assert frame.columns == ["c", "a"]
+    np.testing.assert_allclose(frame.X, CODES[:, [2, 0]])
+    with pytest.raises(FileError, match=r"lacks 1 column.* of the model: d$"):
+        fit.read_features(type("Model", (), {"feature_names_in_": ["d", "a"]}), str(path))
+    with pytest.raises(FileError, match="name; name is there, but holds no numbers"):
+        fit.read_features(type("Model", (), {"feature_names_in_": ["name", "a"]}), str(path))
+
+
+@pytest.mark.parametrize("names", [None, ["a", "b", "c"]])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_cell_without_a_number_is_named_with_what_leaves_its_column_out(names, value):
+    X = CODES.copy()
+    X[2, 1] = X[3, 2] = value
+    frame = tables.Frame(X, columns=names)
+    word = "infinity" if np.isinf(value) else "NaN"
+    error = fit.SourceError(f"X holds {word} at row 2")
+    error.cell = (2, 1)
+    told = str(fit._hole("t.npy", frame, altmin.AND(2), error))
+    assert f"--drop {'b' if names else 2} leaves the column out" in told
+    assert ("is infinite" in told) == np.isinf(value)
+    assert ("(2 empty cells in all)" in told) == np.isnan(value)
+    assert ("--set missing=mask" in told) == np.isnan(value)
+    told = str(fit._hole("t.npy", frame, altmin.FactorizationMachineRegressor(2), error))
+    assert "missing=mask" not in told
+
+
+def test_while_a_fit_has_its_own_handler_ctrl_c_is_only_noted(monkeypatch):
+    """The fit ends in order, and calls the shell's handler, which raises nothing then."""
+    monkeypatch.setattr(ctrl_c, "_pressed", False)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, lambda number, frame: None)
+        ctrl_c._heard(signal.SIGINT, None)
+        assert ctrl_c.pressed()
+        signal.signal(signal.SIGINT, ctrl_c._heard)
+        with pytest.raises(KeyboardInterrupt):
+            ctrl_c._heard(signal.SIGINT, None)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_in_another_thread_or_where_others_listen_is_not_taken_over():
+    import threading
+
+    before = signal.getsignal(signal.SIGINT)
+    with ctrl_c.listening():
+        inside = signal.getsignal(signal.SIGINT)
+        with ctrl_c.listening():
+            assert signal.getsignal(signal.SIGINT) is inside
+        assert signal.getsignal(signal.SIGINT) is inside
+        seen = []
+
+        def elsewhere():
+            with ctrl_c.listening():
+                seen.append(signal.getsignal(signal.SIGINT))
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+        assert seen == [inside]
+    assert signal.getsignal(signal.SIGINT) is before

@@ -104,3 +104,12 @@ def test_errors_are_one_line(here, tmp_path, words, said):
     (tmp_path / "deep.png").write_bytes(head)
     text = here(*words, code=1)
     assert said in text and text.count("\n") == 1
+
+
+def test_a_page_about_a_picture_of_one_level():
+    from altmin.cli import pictures
+
+    flat = np.full((4, 5, 1), 0.25)
+    page = pictures._page(flat, flat, {"noise": "0"}, "flat, denoised")
+    assert page.count("<img") >= 2
+    assert "flat, denoised" in page

@@ -6,6 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from altmin import FactorizationMachineClassifier
+from altmin.estimators.quadratic import classifier
+from altmin.estimators.quadratic.classifier import SparseStream
 
 
 def logistic_data(seed, n=8000, d=20, k=2):
@@ -89,3 +91,32 @@ def test_its_report_is_plausible_for_a_law_and_red_for_noise(seed):
     assert report.verdict == "contradicted"
     assert report["2 gain / p"].status == report["halves"].status == "violated"
     assert report["link"].status == "cannot be checked"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_after_a_whole_fit_no_rows_are_kept_and_after_parts_those_that_wait_are(n_classes):
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    X = sp.csr_array(np.hstack([np.eye(40)[rng.integers(0, 40, 300)], np.eye(30)[rng.integers(0, 30, 300)]]))
+    y = rng.integers(0, n_classes, 300)
+    whole = FactorizationMachineClassifier(2, max_iter=3, random_state=0).fit(X, y)
+    assert len(whole._streams) == (1 if n_classes == 2 else 3)
+    for stream in whole._streams:
+        assert vars(stream) == {**vars(SparseStream(stream.state)), "state": stream.state}
+    assert whole.n_iter_ <= 3
+    parts = FactorizationMachineClassifier(2, max_iter=3, random_state=0)
+    parts.partial_fit(X[:150], y[:150], classes=range(n_classes)).partial_fit(X[150:], y[150:])
+    assert any(vars(s) != {**vars(SparseStream(s.state)), "state": s.state} for s in parts._streams)
+    assert [row["iteration"] for row in parts.history_] == list(range(1, len(parts.history_) + 1))
+
+
+def test_the_gain_over_shares_by_hand():
+    scores, codes = np.array([[0.2], [-1.0], [3.0], [0.0]]), np.array([1, 0, 1, 1])
+    p = 1 / (1 + np.exp(-scores[:, 0]))
+    likelihood = np.sum(np.log(np.where(codes == 1, p, 1 - p)))
+    nothing = 3 * np.log(3 / 4) + np.log(1 / 4)
+    assert classifier._gain(scores, codes, 2) == pytest.approx(2 * (likelihood - nothing))
+    assert classifier._share_left(scores, codes, 2) == pytest.approx(likelihood / nothing)
+    three = np.column_stack([np.zeros(4), scores, scores - 50.0])
+    assert classifier._gain(three, codes, 3) == pytest.approx(2 * (likelihood - nothing))

@@ -53,3 +53,10 @@ def test_wrong_width_is_refused():
 def test_stops_at_the_tolerance():
     coder = SparseCoder(D, transform_tol=2.0)
     assert ((X - coder.inverse_transform(coder.transform(X))) ** 2).sum(axis=1).max() <= 2.0
+
+
+def test_fit_compares_the_columns_with_the_dictionary():
+    coder = SparseCoder(np.eye(4))
+    assert coder.fit() is coder.fit(np.ones((2, 4))) is coder
+    with pytest.raises(ValueError, match="features"):
+        coder.fit(np.ones((2, 3)))

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from altmin import (
     AND,
@@ -249,6 +249,7 @@ def test_two_processes_in_one_folder_end_in_models_or_a_clear_error(tmp_path):
             assert "in use by another fit" in value
 
 
+@threadpool_limits.wrap(limits=2)  # there is something to leave alone
 def test_fits_in_several_threads_have_the_same_bits_and_leave_blas_alone():
     before = {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()}
     expected = AND(4, max_iter=5, random_state=0).fit(TOPICS).components_
@@ -268,6 +269,7 @@ def test_fits_in_several_threads_have_the_same_bits_and_leave_blas_alone():
     assert {key: after[key] for key in before} == before
 
 
+@threadpool_limits.wrap(limits=2)
 def test_the_limit_of_one_thread_is_counted():
     from altmin.engine.threads import granted_threads, one_thread
 
@@ -275,6 +277,7 @@ def test_the_limit_of_one_thread_is_counted():
         return max(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
 
     free = threads()
+    assert free == 2
     first, second = one_thread(), one_thread()
     first.__enter__()
     second.__enter__()

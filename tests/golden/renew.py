@@ -12,6 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import applications  # noqa: F401 (enters its cases)
+import constants  # noqa: F401
 import evidence  # noqa: F401
 import pages  # noqa: F401
 import parameters  # noqa: F401

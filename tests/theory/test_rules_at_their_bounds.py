@@ -1,6 +1,8 @@
 """Every rule of every verdict, just inside and just outside its bound, with all else good."""
 
 import importlib.util
+import io
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from altmin.guarantees import nonnegative
 from altmin.guarantees.classifier import CLASSIFIER, ClassifierEvidence
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY
@@ -311,3 +314,44 @@ def test_without_refits_or_samples_nothing_is_recovered():
     assert judge(NONNEGATIVE, limits.cone(residual=0.04)).verdict == "unknown"
     assert judge(CLASSIFIER, ClassifierEvidence(limits.LENS, limits.N, limits.P, 50.0)).verdict == "unknown"
     assert judge(OVERCOMPLETE, replace(limits.stable_atoms(), sines=None)).verdict == "unknown"
+
+
+def test_the_error_of_a_cone_is_that_of_its_worst_component():
+    noisy = dict(limits.NOISY_CONE, halves=np.array([0.001, 0.03, 0.01]), room=np.zeros(3))
+    evidence = limits.cone(**noisy)
+    assert nonnegative.error(evidence) == np.max(nonnegative.errors(evidence)[0]) == pytest.approx(0.03)
+    assert nonnegative.error(limits.cone(shape=None)) is None
+
+
+def test_verdicts_of_factors_have_their_colours():
+    console = pytest.importorskip("rich.console")
+
+    said = io.StringIO()
+    console = console.Console(file=said, color_system="standard", force_terminal=True, width=100)
+    evidence = limits.cone(**dict(limits.NOISY_CONE, halves=np.array([0.001, 0.9, 0.01])))
+    report = judge(NONNEGATIVE, evidence)
+    console.print(report)
+    lines = [line for line in said.getvalue().splitlines() if line[:1].isdigit()]
+    for factor, line in zip(report.factors, lines, strict=True):
+        assert re.search(rf"\x1b\[\d+m{factor.verdict} *\x1b\[0m", line)
+
+
+@pytest.mark.parametrize(("residual", "asked"), [(0.9e-3, False), (1.1e-3, True)])
+def test_what_is_left_over_is_looked_at_where_it_is_more_than_rounding(residual, asked):
+    """An exact cone with a trace of something else: its constant decides from a residual of 1e-3 on."""
+    evidence = limits.cone(residual=residual, **limits.NEARLY_EXACT)
+    assert ("no_constant" in NONNEGATIVE.rule(evidence).needs) == asked
+    bad = replace(evidence, constant=99.0, structured=99.0)
+    rows = {row.id: row for row in judge(NONNEGATIVE, bad)}
+    for id in ("no_constant", "noise_left"):
+        assert rows[id].status == ("violated" if asked else "holds")
+
+
+def test_other_features_are_ruled_out_where_no_component_has_room():
+    """The component with most room speaks for all."""
+    claims = [
+        NONNEGATIVE.claim(limits.cone(room=np.array(room)))
+        for room in ([0.0, 0.0, 0.0], [0.0, 0.0, 0.5], [0.5, 0.0, 0.0])
+    ]
+    assert "No other non-negative features explain the samples" in claims[0]
+    assert all("assumes that each feature occurs nearly" in claim for claim in claims[1:])

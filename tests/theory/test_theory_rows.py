@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from altmin.algorithms.quadratic.lens import Lens
+from altmin.guarantees import dictionary_theory
 from altmin.guarantees.dictionary_theory import DictionaryEvidence, theorem_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows, weight_constants
 from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence
@@ -210,3 +211,25 @@ def test_what_is_not_known_cannot_be_checked():
     nothing = dict.fromkeys(("r", "k", "m", "lambda", "q", "D", "between"), np.nan)
     unknown = dict.fromkeys(("negative", "smallest", "condition", "noise", "start", "outside"))
     assert {row.status for row in theory_rows(nothing, **unknown)} == {"cannot be checked"}
+
+
+def test_of_many_codes_some_are_enough():
+    """What the others hold is not looked at."""
+    rng = np.random.default_rng(0)
+    codes = np.where(rng.random((6000, 2)) < 0.5, rng.standard_normal((6000, 2)), 0.0)
+    wild = codes.copy()
+    wild[1::2] = 99.0
+    rows, half, alone = (
+        [row.measured for row in theorem_conditions(replace(ATOMS, codes=made))]
+        for made in (codes, wild, codes[::2])
+    )
+    assert rows == half == alone
+
+
+def test_codes_that_are_all_below_their_thresholds_leave_no_smallest_one():
+    rows = {row.symbol: row for row in theorem_conditions(replace(ATOMS, theorem=1, codes=np.zeros((4, 2))))}
+    assert rows["zeta / Gamma"].status != "holds"
+    assert dictionary_theory._smallest(replace(ATOMS, codes=np.zeros((4, 2)))) == 0.0
+    codes = np.array([[2.0, 0.0], [-4.0, 0.1], [6.0, -3.0]])
+    kept = np.abs([2.0 / 2, 4.0 / 2, 6.0 / 2, 3.0 / 3])  # 0.1 is below the threshold
+    assert dictionary_theory._smallest(replace(ATOMS, codes=codes)) == pytest.approx(np.quantile(kept, 0.01))

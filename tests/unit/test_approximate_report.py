@@ -8,9 +8,14 @@ import scipy.sparse as sp
 
 from altmin import ApproximateDictionaryLearning
 from altmin.datasets import make_planted_sparse
+from altmin.guarantees import overcomplete
 from altmin.guarantees.contract import judge
 from altmin.guarantees.overcomplete import OVERCOMPLETE, AtomEvidence, plausible_atoms
 
+PERFECT = AtomEvidence(
+    0.1, 12, 16, 400, 800, 2, 1.0, None, None, 2, 1.0, None, 0.0, False, 12, sines=np.zeros(12),
+    use=np.full(12, 100.0), held_out=0.0, surrogate=1.0,
+)  # fmt: skip
 X = make_planted_sparse(400, 16, 12, 2, 0.05, random_state=0).X
 
 
@@ -38,16 +43,13 @@ def test_vacuous_bounds_are_called_so():
 
 
 def test_no_evidence_makes_it_recovered():
-    sizes = (0.1, 12, 16, 400, 800, 2, 1.0, None, None, 2, 1.0, None, 0.0, False, 12)
-    fit = AtomEvidence(*sizes)
-    good = {"sines": np.zeros(12), "use": np.full(12, 100.0), "held_out": 0.0, "surrogate": 1.0}
-    perfect = replace(fit, **good)
-    assert plausible_atoms(perfect).all()
-    assert judge(OVERCOMPLETE, perfect, effort="full").verdict == "plausible"
+    assert plausible_atoms(PERFECT).all()
+    assert judge(OVERCOMPLETE, PERFECT, effort="full").verdict == "plausible"
     for worse in ({"sines": np.full(12, 0.2)}, {"use": np.full(12, 3.0)}, {"held_out": 0.9}):
-        report = judge(OVERCOMPLETE, replace(perfect, **worse), effort="full")
+        report = judge(OVERCOMPLETE, replace(PERFECT, **worse), effort="full")
         assert report.verdict == "unknown"
-    assert judge(OVERCOMPLETE, fit).verdict == "unknown"
+    unseen = replace(PERFECT, sines=None, use=None, held_out=np.nan, surrogate=np.nan)
+    assert judge(OVERCOMPLETE, unseen).verdict == "unknown"
 
 
 def test_wide_sparse_data_leave_spectra_unmeasured():
@@ -55,3 +57,17 @@ def test_wide_sparse_data_leave_spectra_unmeasured():
     model = ApproximateDictionaryLearning(5, n_nonzero_coefs=2, random_state=0, max_iter=3).fit(wide)
     assert model.guarantee_["gain of one more atom"].status == "cannot be checked"
     assert model.codes_.shape == (60, 5)
+
+
+@pytest.mark.parametrize("surrogate", [0.1, 3.0])
+@pytest.mark.parametrize(("share", "structured"), [(0.99, True), (1.01, False)])
+def test_atoms_are_plausible_where_gaussian_data_would_be_coded_worse(surrogate, share, structured):
+    held_out = share * overcomplete.SURROGATE * surrogate
+    fit = replace(PERFECT, held_out=held_out, surrogate=surrogate)
+    assert plausible_atoms(fit).all() == structured
+    assert plausible_atoms(fit).any() == structured
+    for name, value in (("sines", 1.01 * overcomplete.HALVES), ("use", 0.99 * overcomplete.USE)):
+        changed = np.array(getattr(PERFECT, name), float)
+        changed[1] = value
+        found = plausible_atoms(replace(PERFECT, held_out=0.0, **{name: changed}))
+        assert found.tolist() == [k != 1 for k in range(len(found))]

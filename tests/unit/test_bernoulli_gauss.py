@@ -33,9 +33,14 @@ def problem():
     return codes @ A + 0.1 * rng.standard_normal((40, 6)), A, 0.01, sizes, density
 
 
-def test_the_evidence_is_that_of_the_gaussian(problem):
+@pytest.mark.parametrize("first", ["nothing", "all", "dense codes", "odd atoms"])
+def test_the_evidence_is_that_of_the_gaussian(first, problem):
+    """From any first support: atoms that are given count as those that are chosen."""
     X, A, variance, sizes, density = problem
-    codes, found = sparse_posterior(X, A, variance, sizes, density)
+    dense = X @ np.linalg.inv(A)
+    given = {"nothing": None, "all": np.ones_like(dense), "dense codes": dense,
+             "odd atoms": np.arange(6) % 2 * np.ones_like(dense)}[first]  # fmt: skip
+    codes, found = sparse_posterior(X, A, variance, sizes, density, given)
     for y, code, value in zip(X, codes, found, strict=True):
         exact = evidence(y, A, np.flatnonzero(code), variance, sizes, density)
         assert value == pytest.approx(exact, abs=1e-8)

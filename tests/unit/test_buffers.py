@@ -70,3 +70,15 @@ def test_threads_never_share_memory():
     for thread in threads:
         thread.join()
     assert not wrong
+
+
+def test_small_arrays_are_left_to_the_allocator():
+    buffers = Buffers()
+    for _ in range(3):
+        small = buffers.empty((10, 10), np.dtype("f8"))
+        assert small.shape == (10, 10)
+        del small
+    assert len(buffers._spare) == 0
+    large = buffers.empty((200, 100), np.dtype("f8"))
+    del large
+    assert len(buffers._spare) == 1

@@ -72,3 +72,10 @@ def test_few_silent_samples_too_many_are_left_and_so_are_those_of_rare_atoms():
     rare[:400] = False
     assert len(with_fewer_silent(rare)) == 1500
     assert with_fewer_silent(uses(0, 3, 0)).shape == (0, 3)
+
+
+def test_an_atom_that_comes_with_another_one_alone_is_a_pair_and_no_three():
+    used = uses(2000, 6, 5)
+    used[:, 1] &= used[:, 0]
+    assert used[:, 1].sum() > 20
+    assert threes(used).max() < 0.9

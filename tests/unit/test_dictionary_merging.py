@@ -34,6 +34,9 @@ def test_a_merged_dictionary_has_the_right_atoms_of_both(problem):
     state = pooled(replace(state, search=Search()), candidate(problem, 3), candidate(problem, 7))
     assert len(state.atoms) == 12  # with the right one and the wrong one of the other
     after = merged(state, pool_map(Complete(), state, Block(0, 0, problem.X)))
+    assert (after.phase, after.search.kind, after.progress.passes) == ("refine", "merged", 0)
+    assert after.noise == pytest.approx(2 * problem.noise_std)
+    assert after.prior.variance == pytest.approx(4 * problem.noise_std**2)
     cosine = np.abs(problem.components @ after.atoms.T).max(axis=1)
     assert cosine.min() > 1 - 1e-12
 

@@ -1,8 +1,10 @@
 """Discover: the right family and number on planted tables, and no claim where there is no structure."""
 
+import contextlib
 import json
 import os
 import signal
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -417,6 +419,22 @@ def test_ctrl_c_ends_the_search_and_what_is_there_is_reported(monkeypatch):
     assert "stopped" in found.why[1]
     assert [row.family for row in found.candidates] == ["low rank"]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_ctrl_c_that_a_fit_swallows_ends_the_search_after_it(monkeypatch):
+    real, tried = search.quiet_fit, []
+
+    def swallowing(estimator, X):
+        tried.append(type(estimator).__name__)
+        with contextlib.suppress(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        return real(estimator, X)
+
+    monkeypatch.setattr(search, "quiet_fit", swallowing)
+    found = find(LOW_RANK)
+    assert len(set(tried)) == 1
+    assert "stopped" in found.why[1]
 
 
 def test_progress_tells_the_time_left(capsys):

@@ -12,7 +12,7 @@ import sklearn.cluster  # noqa: F401  (loads OpenMP)
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from altmin.contract import All, Block, Done, Info, Round, record
-from altmin.engine import Settings, SourceError, checks, open_source, run
+from altmin.engine import Settings, SourceError, checks, open_source, run, threads
 from altmin.engine.checkpoint import Checkpoint, CheckpointError, Saved
 from altmin.engine.columns import IN_MEMORY_BYTES
 from altmin.engine.cursor import Cursor
@@ -294,3 +294,12 @@ def test_files_that_are_no_checkpoints_and_columns_of_odd_sizes_are_refused(tmp_
     write_container(tmp_path / "column-c-1-0.altmin", np.ones(2), {"rows": 2, "parts": 1})
     assert np.asarray(keeper.load()[1]["c"][0:2]).tolist() == [1.0, 1.0]
     keeper.close()
+
+
+def test_libraries_are_looked_for_again_only_where_a_module_was_imported(monkeypatch):
+    import sys
+
+    known = threads._pools()
+    assert threads._pools() is known
+    monkeypatch.setitem(sys.modules, "a_module_that_was_imported_since", sys)
+    assert threads._pools() is not known

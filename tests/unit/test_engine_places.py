@@ -2,12 +2,13 @@
 memory and time the engine may take.
 """
 
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from altmin import RankOneSensing
 from altmin.contract import Block, Done, Round, Take, record
 from altmin.engine import (
     Settings,
@@ -15,6 +16,7 @@ from altmin.engine import (
     checkpoint,
     columns,
     dask_rounds,
+    dask_source,
     dask_watch,
     open_source,
     plan,
@@ -208,3 +210,32 @@ def test_columns_of_a_round_have_as_many_rows_as_the_round():
     writer.write({"c": np.zeros((1, 1))})
     assert writer.result()["c"].tolist() == [[1.0], [1.0], [0.0]]
     assert Block(0, 0, X).n_rows == N
+
+
+@pytest.mark.parametrize("client", [None, "a client"])
+def test_workers_limit_their_libraries_and_this_process_is_limited_once(client, monkeypatch):
+    """Without a cluster the blocks are computed here, where the caller's limit holds."""
+    limits = []
+
+    @contextmanager
+    def limited():
+        limits.append(1)
+        yield
+
+    monkeypatch.setattr(dask_source, "one_thread", limited)
+    monkeypatch.setattr(dask_source, "active_client", lambda: client)
+    X = np.arange(30.0).reshape(10, 3)
+    source = open_dask(da.from_array(X, chunks=(4, 3)))
+    found = collect_dask(lambda block: block.X.sum(axis=1), source, 3, 10)
+    np.testing.assert_allclose(np.concatenate(found), X.sum(axis=1))
+    assert bool(limits) == (client is not None)
+
+
+def test_designs_whose_products_overflow_are_refused_where_values_are_predicted():
+    """A value is a product of two numbers of X: their squares have to be numbers, too."""
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((60, 3)), rng.standard_normal((60, 3))
+    model = RankOneSensing(1, max_iter=3, random_state=0).fit((U, V), U[:, 0] * V[:, 0])
+    huge = U * 1e200
+    with pytest.raises(SourceError, match="too large"):
+        model.predict((huge, V))

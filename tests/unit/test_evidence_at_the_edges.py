@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from altmin.coding import omp
 from altmin.engine import SourceError, open_source
-from altmin.guarantees import cone_shape, contract, dictionary_atoms, dictionary_pairs, rendering
+from altmin.guarantees import (
+    cone_rest,
+    cone_shape,
+    contract,
+    dictionary_atoms,
+    dictionary_pairs,
+    misfit,
+    rendering,
+)
 from altmin.guarantees.cone_shape import shape
 
 
@@ -89,3 +98,77 @@ def test_a_sparse_file_whose_parts_have_another_shape_is_refused(tmp_path):
     sp.save_npz(path, sp.csr_array(np.eye(5)), compressed=False)
     with pytest.raises((SourceError, ValueError), match=r"shape \(5, 5\), it announces \(4, 4\)"):
         source.read(0, 4)
+
+
+def test_codes_with_noise_end_where_only_noise_is_left():
+    """As many atoms as there are dimensions explain anything: the pursuit has to stop before."""
+    rng, noise = np.random.default_rng(0), 0.04
+    A = np.linalg.qr(rng.standard_normal((20, 20)))[0]
+    S = np.where(rng.random((300, 20)) < 0.2, 3.0 + rng.random((300, 20)), 0.0)
+    X = S @ A + noise * rng.standard_normal((300, 20))
+    found = dictionary_atoms._codes(X, X @ A.T, A, noise, 0.0)
+    to_the_noise = omp(X, A, 20, tol=noise**2 * 20 * np.ones(300), selection="ormp")
+    np.testing.assert_allclose(found, np.where(np.abs(to_the_noise) > 2.5 * noise, to_the_noise, 0.0))
+    assert np.count_nonzero(found) < np.count_nonzero(np.abs(X @ A.T) > 2.5 * noise) - 10
+    exact = dictionary_atoms._codes(X, S, A, 0.0, 0.1)
+    np.testing.assert_array_equal(exact != 0, np.abs(S) > 0.1 * np.sqrt(np.mean(S**2)))
+
+
+@pytest.mark.parametrize(("ratio", "known"), [(2e7, True), (9e7, True), (1.1e8, False)])
+def test_features_that_are_nearly_in_proportion_bound_no_room(ratio, known):
+    B = np.array([[1.0, 1.0], [1.0, 1.0 + 4.0 / ratio]])
+    assert np.linalg.cond(B) == pytest.approx(ratio, rel=1e-3)
+    found = cone_rest._anchored(B, np.array([[0, 1]]))
+    bounded = np.linalg.inv(B).sum(axis=1).min() > 1e-6
+    assert np.isfinite(found).all() == (known and bounded)
+    assert np.isfinite(cone_rest._anchored(np.diag([1.0, 0.5 / 9e6]) + 1e-12, np.array([[0, 1]]))).all()
+
+
+def test_where_nothing_is_left_over_nothing_is_constant():
+    components = np.random.default_rng(0).random((2, 6))
+    assert cone_rest.constant_left(np.zeros((5, 6)), components) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (400, 410), (0, 5)])
+def test_where_nothing_is_left_over_there_is_no_structure(shape):
+    assert cone_rest.structure_left(np.zeros(shape)) == 0.0
+
+
+@pytest.mark.parametrize("shape", [(cone_rest._NARROW + 5, cone_rest._NARROW + 9), (500, 12), (12, 500)])
+def test_structure_of_wide_and_of_narrow_residuals_is_the_same_number(shape):
+    rest = np.random.default_rng(0).standard_normal(shape)
+    rng = np.random.default_rng(0)
+    flipped = [np.linalg.norm(rest * rng.choice([-1.0, 1.0], shape), 2) for _ in range(3)]
+    expected = np.linalg.norm(rest, 2) / np.median(flipped)
+    assert cone_rest.structure_left(1e-200 * rest) == pytest.approx(expected, rel=1e-3)
+
+
+def test_atoms_of_one_feature_and_one_sign_are_bare():
+    A = np.array([[0.0, 5.0, 0.0], [0.03, 0.9995, 0.0], [0.1, 0.995, 0.0], [0.0, 0.0, -0.2]])
+    S = np.array([[1.0, -1.0, 1.0, 1.0], [2.0, 0.0, 0.0, -1.0]])
+    assert dictionary_atoms._bare(S, A).tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert dictionary_atoms._bare(np.abs(S), A).tolist() == [1.0, 1.0, 0.0, 1.0]
+
+
+def test_dense_samples_are_counted_where_independent_uses_hardly_reach():
+    """Three of four atoms or more: a hundredth of independent samples has them."""
+    rng = np.random.default_rng(0)
+    used = rng.random((4000, 4)) < 0.15
+    assert dictionary_atoms._counts(used, True)[1] == 0.0
+    spread, dense = dictionary_atoms._counts(np.vstack([used, np.ones((400, 4), bool)]), True)
+    assert dense == pytest.approx(400 / 4400, abs=0.02)
+    assert spread > 1.5
+    twos = used.copy()
+    twos[:1200] = [True, True, False, False]  # two atoms are what one independent sample in nine has
+    assert dictionary_atoms._counts(twos, True)[1] == pytest.approx(0.0, abs=0.02)
+    assert dictionary_atoms._counts(twos[:, :2], True) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
+def test_white_columns_are_those_that_vary_whatever_their_unit(unit):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 3)) @ np.array([[1.0, 0.5, 0, 0], [0, 1.0, 0.3, 0], [0, 0, 1.0, 0]])
+    found = misfit._whitened(unit * X + 7.0)
+    np.testing.assert_allclose(found[:, :3].T @ found[:, :3] / 500, np.eye(3), atol=0.05)
+    assert np.abs(found[:, 3]).max() < 1e-3
+    assert np.abs(found).max() <= 5.0

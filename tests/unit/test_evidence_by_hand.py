@@ -5,10 +5,11 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.optimize import nnls
 
 from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.engine import open_source
-from altmin.guarantees import machine_rows, measurements, refits
+from altmin.guarantees import dictionary_pairs, machine_rows, measurements, refits, residuals
 from altmin.guarantees.cone_rest import code_noise, negative_excess, start_quality, structure_left
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.curvature import curved, cut_share
@@ -398,3 +399,56 @@ def test_rows_to_look_at_are_at_least_six_a_parameter_and_not_too_many():
     assert machine_rows.rows_to_look_at(100) == 6000
     assert machine_rows.rows_to_look_at(100, full=True) == 40_000
     assert machine_rows.rows_to_look_at(1000) == 6000
+
+
+def test_directions_in_which_a_machine_may_miss_something():
+    """Along the slope, along each factor, and each feature; all of spread 1, but for constant ones."""
+    S, unit = RNG.standard_normal((50, 3)) * [1.0, 2.0, 0.0], np.array([1.0, 0.5, 2.0])
+    model = UserModel(np.zeros(3), 0.0, np.array([1.0, -1.0, 0.3]), np.eye(3)[:2] + 0.1, np.ones(2))
+    found = machine_rows._directions(S, model, unit)
+    across = np.column_stack([(S * unit) @ model.slope, (S * unit) @ model.factors.T, S])
+    assert found.shape == (50, 6)
+    np.testing.assert_allclose(found[:, :5], across[:, :5] / across[:, :5].std(axis=0))
+    assert not found[:, 5].any()
+
+
+def test_the_size_of_noise_is_the_best_sum_of_an_even_part_and_functions():
+    """None of them negative; functions of any size say the same."""
+    rng = np.random.default_rng(3)
+    spread = rng.random((80, 3)) * [1.0, 100.0, 1e-3]
+    squares = (0.3 + 0.02 * spread[:, 1]) * rng.chisquare(1, 80)
+    terms = np.column_stack([np.ones(80), spread])
+    expected = terms @ nnls(terms, squares)[0]
+    np.testing.assert_allclose(residuals._variance(squares, spread), expected, rtol=1e-6)
+    np.testing.assert_allclose(residuals._variance(squares, 7 * spread), expected, rtol=1e-6)
+    assert np.ptp(expected) > 0.1
+
+
+@pytest.mark.parametrize("together", [3, 4, 5])
+@pytest.mark.parametrize("alone", [3, 4, 5])
+def test_sizes_are_compared_where_a_few_samples_have_both_atoms_and_a_few_have_one(together, alone):
+    rng = np.random.default_rng(0)
+    U = np.zeros((40, 2))
+    U[: together + alone, 0] = 1.0 + 0.1 * rng.random(together + alone)
+    U[:together, 1] = 2.0
+    U[:together, 0] *= 5.0
+    used = U != 0
+    both = used.T.astype(float) @ used
+    t = dictionary_pairs._sizes(U, used, both)
+    assert (t[0, 1] != 0) == (together >= 4 and alone >= 4)
+    if t[0, 1]:
+        logs = np.log(U[: together + alone, 0])
+        on, off = logs[:together], logs[together:]
+        within = max((on.var() * together + off.var() * alone) / (together + alone), 1e-4)
+        expected = (on.mean() - off.mean()) / np.sqrt(within * (1 / together + 1 / alone))
+        assert t[0, 1] == pytest.approx(expected, rel=1e-2)
+
+
+@pytest.mark.parametrize("unit", [1e-14, 1.0, 1e14])
+def test_a_matrix_is_singular_by_the_spread_of_its_values_not_by_their_size(unit):
+    G = np.diag([1.0, 4.0, 9.0]) + 0.5
+    lower = np.tril(dictionary_pairs._inverse(unit * G))
+    np.testing.assert_allclose(lower, np.tril(np.linalg.inv(G)) / unit, rtol=1e-9)
+    assert dictionary_pairs._inverse(unit * np.diag([1.0, 1.0, 0.5e-12])) is None
+    assert dictionary_pairs._inverse(unit * np.diag([1.0, 1.0, 2e-12])) is not None
+    assert dictionary_pairs._inverse(-unit * G) is None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from altmin import OrthogonalDictionaryLearning
-from altmin.images import Patches
+from altmin.images import Patches, patches
 
 
 def explicit(image, height, width, tops, lefts):
@@ -92,3 +92,17 @@ def test_images_that_are_none_are_refused():
         Patches([np.ones((8, 8)), np.ones((8, 8, 3))], 2)
     with pytest.raises(ValueError, match="empty"):
         Patches([], 2)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_strips_are_in_flight_twice_as_many_as_threads(n_jobs, monkeypatch):
+    ahead = []
+    real = patches.map_in_order
+    monkeypatch.setattr(
+        patches, "map_in_order", lambda *given: ahead.append((given[2] is None, given[3])) or real(*given)
+    )
+    image = np.random.default_rng(0).random((30, 20))
+    cut = Patches(image, 4)
+    again = cut.rebuild(lambda X, ids: (X, np.ones(len(X))), n_jobs)
+    np.testing.assert_allclose(np.squeeze(again), image)
+    assert ahead == [(n_jobs == 1, 2 * n_jobs)]

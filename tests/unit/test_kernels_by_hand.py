@@ -484,3 +484,22 @@ def test_values_of_a_sparse_machine_and_their_updates(rng):
     new_m[2:5], new_S[2:5] = rng.standard_normal((3, 1 + k)), rng.random((3, 1 + k))
     sparse_machine.move_rows(*rows, 2, 5, m[2:5], S[2:5], new_m[2:5], new_S[2:5], b, sums, f, variance)
     np.testing.assert_allclose((f, variance), predicted(new_m, new_S))
+
+
+@pytest.mark.parametrize(("share", "fits"), [(1.01, True), (1.03, False)])
+def test_no_component_is_larger_than_the_data(share, fits, rng):
+    C, S = rng.random((6, 2)) * [1.0, 0.1], rng.random((2, 4))
+    size = np.linalg.norm(C[:, 0]) * np.linalg.norm(S[0])
+    assert feasible._fits(C, S, size / np.sqrt(share)) == fits
+    assert feasible._fits(C[:, ::-1].copy(), S[::-1].copy(), size / np.sqrt(share)) == fits
+
+
+@pytest.mark.parametrize("nonnegative", [False, True])
+def test_units_of_components_change_nothing_but_those_of_codes(nonnegative, rng):
+    A, units = rng.random((4, 9)), np.array([1e-7, 1.0, 1e6, 30.0])
+    X = (rng.random((12, 4)) * (rng.random((12, 4)) < 0.5)) @ A + 0.1 * rng.standard_normal((12, 9))
+    X[rng.random(X.shape) < 0.2] = np.nan
+    codes = masked.masked_codes(X, A, nonnegative=nonnegative)
+    other = masked.masked_codes(X, A * units[:, None], nonnegative=nonnegative) * units
+    np.testing.assert_allclose(other, codes, rtol=1e-6, atol=1e-9)
+    assert (codes == 0).any() == nonnegative

@@ -7,7 +7,7 @@ import pytest
 
 from altmin.kernels.unimodal import one_peak
 from altmin.metrics import match_components, spectral_angle
-from altmin.mixtures import feasible_bands, resolve
+from altmin.mixtures import bands, feasible_bands, resolve
 
 
 def chromatogram(seed=0, noise=0.0, runs=1):
@@ -139,3 +139,28 @@ def test_moves_leave_the_product_as_it_is():
     np.testing.assert_allclose(C @ S, product, atol=1e-9)
     np.testing.assert_allclose(T @ start, S, atol=1e-9)
     assert C.min() > -1e-6 and S.min() > -1e-6 and np.abs(T - np.eye(3)).max() > 1e-3
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02])
+def test_entries_may_be_as_negative_as_noise_and_the_fit_make_them(noise, monkeypatch):
+    """At first as far as they are, or rounding; later as far as noise explains; never less than at first."""
+    seen = []
+    monkeypatch.setattr(bands, "wander", lambda *given: seen.append(given))
+    found = resolve(chromatogram(noise=noise)[0], 3)
+    bands.feasible_bands(found, n_moves=7, random_state=0)
+    C, S, T, told, limits, _, _, chances, directions, bounds = seen[0]
+    floors = np.array([-C.min(axis=0), -S.min(axis=1)])
+    tiny = 1e-9 * np.array([np.abs(C).max(axis=0), np.abs(S).max(axis=1)])
+    np.testing.assert_allclose(limits[:2], np.maximum(floors, tiny))
+    assert (limits[2:] >= limits[:2]).all()
+    if noise:
+        assert (floors > tiny).any() and (limits[2:] > limits[:2]).any()
+    np.testing.assert_array_equal(T, np.eye(3))
+    assert told[1] == pytest.approx(np.sqrt(2 * np.log(70 * 3)))
+    assert told[2] == pytest.approx(np.linalg.norm(found.data))
+    assert chances.shape == (7, 5) and directions.shape == (7, 3)
+    assert len(seen) == 18  # each component towards each, both ways
+    for low, high, values in ((0, 1, C), (2, 3, S)):
+        np.testing.assert_array_equal(bounds[low], values)
+        np.testing.assert_array_equal(bounds[high], values)
+    np.testing.assert_allclose(bounds[4], [np.linalg.norm(C, axis=0) * np.linalg.norm(S, axis=1)] * 2)

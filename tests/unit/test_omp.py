@@ -49,6 +49,15 @@ def test_equals_the_textbook_pursuit(selection, seed):
     np.testing.assert_allclose(omp(X, D, 7, selection=selection), expected, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("n_atoms", [31, 32, 33, 100])
+@pytest.mark.parametrize("selection", ["omp", "ormp"])
+def test_the_best_of_many_atoms_is_found_wherever_it_stands(selection, n_atoms):
+    """Scores are searched 32 at a time."""
+    X, D, _ = problem(5, n_samples=40, n_atoms=n_atoms)
+    expected = [reference(x, D, 3, selection=selection) for x in X]
+    np.testing.assert_allclose(omp(X, D, 3, selection=selection), expected, rtol=1e-9, atol=1e-11)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("selection", ["omp", "ormp"])
 def test_masked_equals_the_textbook_pursuit_on_the_observed_entries(selection, seed):

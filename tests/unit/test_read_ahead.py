@@ -118,3 +118,19 @@ def test_a_hole_in_rows_fetched_ahead_is_still_refused(tmp_path):
     X[-1, 3] = np.nan
     with pytest.raises(SourceError, match="row 8999"):
         AND(8, max_iter=4, random_state=0).fit(_file(tmp_path, X))
+
+
+@pytest.mark.parametrize(("memory", "returned"), [(1.9, True), (2.1, False)])
+def test_a_file_of_more_than_half_of_the_memory_is_not_kept_there(memory, returned, tmp_path, monkeypatch):
+    """Its pages go back as a whole, each time that 32 MiB were read."""
+    asked = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *call: asked.append(call[1:]), raising=False)
+    monkeypatch.setattr(os, "POSIX_FADV_DONTNEED", 4, raising=False)
+    monkeypatch.setattr(tables, "_CACHED_BYTES", 1000)
+    path = _file(tmp_path, np.ones((50, 5)))
+    size = path.stat().st_size
+    monkeypatch.setattr(tables, "_memory_bytes", lambda: memory * size)
+    rows = open_source(path).pieces[0].X
+    for low in range(0, 50, 10):  # 400 bytes each
+        rows.rows(low, low + 10)
+    assert asked == ([(0, 0, 4)] if returned else [])

@@ -151,6 +151,19 @@ def test_a_zip_bomb_is_refused(tmp_path):
         read_container(tmp_path / "x")
 
 
+def test_a_stored_member_whose_two_sizes_differ_is_refused(tmp_path):
+    """Its checksum is right: what stands behind it in the file belongs to nobody."""
+    path = tmp_path / "x"
+    _forge(path)
+    data = bytearray(path.read_bytes())
+    entry = data.index(b"PK\x01\x02")  # of the manifest, in the table at the end
+    size = int.from_bytes(data[entry + 20 : entry + 24], "little")
+    data[entry + 20 : entry + 24] = (size + 1).to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+    with pytest.raises(ContainerError, match="is compressed"):
+        read_container(path)
+
+
 def test_an_array_that_announces_more_than_it_has_is_refused(tmp_path):
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)})

@@ -151,6 +151,19 @@ def test_what_speaks_against_a_candidate(searching):
     assert searching._against(SPARSE, error, factors) == ""
 
 
+def test_the_time_of_a_candidate_is_its_own(searching, monkeypatch):
+    clock = iter([1000.0, 1002.5])
+    monkeypatch.setattr(search, "time", SimpleNamespace(process_time=lambda: next(clock)))
+    searching._low_rank(2)
+    assert searching.plain.seconds == 2.5
+    for refused in (False, True):
+        clock = iter([1000.0, 1004.0])
+        model = altmin.AND(3, max_iter=3, random_state=0)
+        if refused:
+            model.set_params(n_components=99)
+        assert searching._tried(MIXTURES, model).seconds == 4.0
+
+
 def test_low_rank_without_dimensions_is_noise(searching):
     assert (searching.plain.family, searching.plain.n_components) == ("low rank", 3)
     searching._low_rank(0)

@@ -269,3 +269,26 @@ def test_a_part_that_hardly_counts_makes_no_split(small, split):
     whole = (1 - small) * parts[0] + small * parts[1]
     found = match(parts, np.vstack([whole / whole.sum(), library(1, seed=9)]), threshold=0.995)
     assert bool(found.splits) == split
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Type\nA[C>A]A\t1\n", "is no table"),
+        ("Type\tp1\nA[C>A]A\n", "line 2 has 1 cells, the first line 2"),
+        ("Type\tp1\n", "is no table"),
+        ("", "is no table"),
+    ],
+)
+def test_what_is_no_table_is_refused_with_what_is_missing(text, reason, tmp_path):
+    (tmp_path / "t.txt").write_text(text)
+    with pytest.raises(ValueError, match=reason):
+        read_table(tmp_path / "t.txt")
+
+
+def test_names_of_reference_signatures_are_those_of_the_file_or_numbers(tmp_path):
+    channels = CHANNELS["DBS78"]
+    assert read_reference(np.ones((2, 78))).names == ("signature 1", "signature 2")
+    lines = ["\t".join(["Type", "my sample 1", "sample 2"])] + [f"{name}\t1\t2" for name in channels]
+    (tmp_path / "t.txt").write_text("\n".join(lines) + "\n")
+    assert read_reference(tmp_path / "t.txt").names == ("my sample 1", "sample 2")

@@ -1,8 +1,13 @@
 """Small public functions by hand, and what they refuse."""
 
+import inspect
+from typing import Annotated, Literal
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.utils._param_validation import InvalidParameterError, validate_parameter_constraints
 
 from altmin import discover
 from altmin.algorithms.correlation.hypercontractive import hypercontractive_norm
@@ -18,7 +23,12 @@ from altmin.datasets import (
     make_quadratic,
     make_sparse_dictionary,
     make_star,
+    real,
 )
+from altmin.estimators import parameters
+from altmin.estimators.dictionary.shared import checked_start
+from altmin.estimators.parameters import Parameters, field
+from altmin.estimators.quadratic import categories
 from altmin.hyperspectral import abundances
 from altmin.metrics import abundance_rmse, crosstalk, match_components, psnr, recall_at_k, sine_errors, ssim
 from altmin.selection import align_components
@@ -190,3 +200,79 @@ def test_planted_quadratics_are_what_they_say():
     assert np.sign(made.eigenvalues).prod() == -1
     star = make_star(6)
     assert np.ndim(getattr(star, "X", star)) == 2
+
+
+def test_data_are_here_where_their_own_folder_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("ALTMIN_DATA", str(tmp_path))
+    outside = [entry for entry in real.available() if "$ALTMIN_DATA" in entry.how]
+    assert outside and not any(entry.here for entry in outside)
+    (tmp_path / outside[0].name).mkdir(parents=True)
+    here = [entry.name for entry in real.available() if "$ALTMIN_DATA" in entry.how and entry.here]
+    assert here == [outside[0].name]
+    monkeypatch.delenv("ALTMIN_DATA")
+    assert not any(entry.here for entry in real.available() if "$ALTMIN_DATA" in entry.how)
+
+
+def test_parameters_of_a_subclass_stand_where_those_of_its_base_do():
+    class Base(Parameters):
+        first: Annotated[int, field(kw_only=False)] = 1
+        second: float = 2.0
+        third: str = "three"
+
+    class Other(Base):
+        own: int = 5
+        second: float = 9.0
+        third = "settled"
+
+    def named(cls):
+        return {name: one.default for name, one in inspect.signature(cls).parameters.items()}
+
+    assert list(named(Base)) == ["first", "second", "third"]
+    assert named(Other) == {"own": 5, "first": 1, "second": 9.0}
+    assert list(named(Other)) == ["own", "first", "second"]
+    made = Other(own=6, second=3.0)
+    assert (made.own, made.first, made.second, made.third) == (6, 1, 3.0, "settled")
+    with pytest.raises(TypeError):
+        Other(third="x")
+
+
+@pytest.mark.parametrize("place", [(0, 0), (1, 2)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_start_with_one_number_that_is_none_is_refused(place, bad):
+    atoms = np.eye(3)
+    assert checked_start(atoms, (3, 3)) is not None
+    atoms[place] = bad
+    with pytest.raises(ValueError, match="finite matrix of full rank"):
+        checked_start(atoms, (3, 3))
+
+
+@pytest.mark.parametrize(
+    ("hint", "good", "bad"),
+    [
+        (int, [3, np.int64(3)], ["3", 3.5]), (float, [3, 0.5], ["3"]), (bool, [True], ["yes"]),
+        (str, ["a"], [3]), (int | None, [3, None], ["3"]), (Literal["a", "b"], ["a"], ["c", 1]),
+        (Literal["a"] | float, ["a", 0.5], ["b"]), (np.ndarray, [np.eye(2)], [3, "a"]),
+        (list[int], [[1]], [3, (1,)]), (dict, [{}], [[]]),
+    ],
+)  # fmt: skip
+def test_types_of_parameters_are_what_scikit_learn_asks_for(hint, good, bad):
+    asked = {"p": parameters._constraints(hint)}
+    for value in good:
+        validate_parameter_constraints(asked, {"p": value}, "Model")
+    for value in bad:
+        with pytest.raises(InvalidParameterError):
+            validate_parameter_constraints(asked, {"p": value}, "Model")
+
+
+def test_only_frames_have_categories():
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]})
+    assert categories.has_categories(frame)
+    assert not categories.has_categories(frame[["a"]])
+    for other in (
+        np.eye(2),
+        [["x"]],
+        type("Odd", (), {"columns": ["a"]})(),
+        type("Odd", (), {"dtypes": [1]})(),
+    ):
+        assert not categories.has_categories(other)
+    assert categories.learn_categories(frame) == {"a": [], "b": ["x", "y"]}

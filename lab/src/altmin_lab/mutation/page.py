@@ -29,7 +29,7 @@ def page(lines: list[dict[str, Any]], seed: int) -> str:
         A table by package, the survivors, and those that no test can notice, with the reason.
     """
     reasons: dict[str, str] = json.loads(EQUIVALENTS.read_text())
-    fates = [(line, "equivalent" if line["key"] in reasons else str(line["fate"])) for line in lines]
+    fates = [(line, _fate(line, reasons)) for line in lines]
     endless = sum(line["by"] == NO_END for line in lines)
     text = [
         "# Would the tests notice a bug?",
@@ -60,6 +60,12 @@ def page(lines: list[dict[str, Any]], seed: int) -> str:
         f"- {_name(line)}{' (no test calls it)' if fate == 'unreached' else ''}" for line, fate in missed
     ]
     return "\n".join(text) + "\n"
+
+
+def _fate(line: dict[str, Any], reasons: dict[str, str]) -> str:
+    """What became of it; a reason counts only where no test has proved it wrong."""
+    fate = str(line["fate"])
+    return "equivalent" if line["key"] in reasons and fate != "caught" else fate
 
 
 def _table(fates: list[tuple[dict[str, Any], str]]) -> list[str]:

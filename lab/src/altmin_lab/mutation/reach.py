@@ -2,7 +2,8 @@
 
 Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: of a kernel
 that is called all lines count as run, and those of the kernels that it names. What a fixture of wider scope
-does counts for all tests of its file. What a test does in other processes isn't seen.
+does counts for all tests of its file. What a test does in other processes isn't seen. A test that is marked
+``names`` looks at what modules and classes give names to: of these all lines outside of functions count.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Reach:
     lines: dict[str, Lines] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     catches: Counter[str] = field(default_factory=Counter)  # of each file of tests, bugs until now
+    _breadths: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def read(cls, folder: Path) -> Reach:
@@ -82,6 +84,7 @@ class Reach:
         """
         places = [place for place in _places(package) if place.path == path and place.holds(line)]
         found: set[str] = set()
+        looking = set() if places else self._running(path, 1 << line)  # at the names of modules
         if places:
             inner = max(places, key=lambda place: place.first)
             found = self._running(path, 1 << line) or self._running(path, inner.bits)
@@ -91,6 +94,7 @@ class Reach:
             found = {test for place in naming for test in self._running(place.path, place.bits)}
             places += naming
             names = {place.name for place in naming}
+        found |= looking
         if not found:
             found = self._running(path, -1)
         chosen: list[str] = []
@@ -103,15 +107,26 @@ class Reach:
         return chosen
 
     def _in_turns(self, tests: set[str]) -> list[str]:
-        """Quick tests first, and those of files that caught much; tests of one file say much the same."""
+        """Quick tests first, those that run little else, and those of files that caught much.
+
+        A test that runs few lines is about these; of what every fit runs, tests of whole fits would otherwise
+        take all the time. Tests of one file say much the same, so files take turns.
+        """
         turn: dict[str, int] = defaultdict(int)
         ranked = []
-        for test in sorted(tests, key=lambda test: (self.seconds.get(test, 1.0), test)):
+        for seconds, test in sorted(
+            (max(self.seconds.get(test, 1.0), 0.05) * self._breadth(test), test) for test in tests
+        ):
             file = test.partition("::")[0]
             turn[file] += 1
-            wait = max(self.seconds.get(test, 1.0), 0.05) * turn[file]
-            ranked.append((wait / (1 + self.catches[file]), test))
+            ranked.append((seconds * turn[file] / (1 + self.catches[file]), test))
         return [test for _, test in sorted(ranked)]
+
+    def _breadth(self, test: str) -> int:
+        """Lines that the test runs."""
+        if test not in self._breadths:
+            self._breadths[test] = sum(bits.bit_count() for bits in self.lines[test].values())
+        return self._breadths[test]
 
     def _running(self, path: str, bits: int) -> set[str]:
         return {test for test, lines in self.lines.items() if lines.get(path, 0) & bits}
@@ -152,6 +167,20 @@ def _places(package: str) -> tuple[_Place, ...]:
                 first, last = node.body[0].lineno, node.end_lineno or node.lineno
                 places.append(_Place(path, node.name, first, last, frozenset(words)))
     return tuple(places)
+
+
+def _outside_of_functions(package: str) -> Lines:
+    """Lines that importing runs."""
+    lines = {
+        path: (1 << max(map(_end, tree.body), default=0) + 1) - 1 for path, tree in _trees(package).items()
+    }
+    for place in _places(package):
+        lines[place.path] &= ~place.bits
+    return lines
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
 
 
 def _assigned(package: str, path: str, line: int) -> set[str]:
@@ -216,6 +245,8 @@ class Watch:
             threading.settrace(None)
         self.reach.seconds[item.nodeid] = _spent() - begin
         self.reach.lines[item.nodeid] = self.seen()
+        if item.get_closest_marker("names"):
+            add(self.reach.lines[item.nodeid], _outside_of_functions(ROOT))
         return result
 
     @pytest.hookimpl(wrapper=True)
