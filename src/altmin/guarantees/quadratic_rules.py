@@ -170,6 +170,11 @@ def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str,
     return (f"{_EXOGENOUS}.",) if rows is None or _noisy(rows) else ()
 
 
+def slight_curves(rows: RowEvidence | Measured | None, sentence: str) -> str:
+    """What a claim says about curves below the noise; without any noise none could hide."""
+    return sentence if rows is None or _noisy(rows) else ""
+
+
 def enough_test(n_rows: float, parameters: float, found: str) -> Test:
     """Whether there are more rows than a model of this size fits whatever they are."""
     return whole(

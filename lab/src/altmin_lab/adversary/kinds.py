@@ -134,11 +134,12 @@ def _quadratic(linear: bool) -> Callable[..., Trial]:
         X, y = law.data()
         kind = FactorizationMachineRegressor if linear else RankOneSensing
         unit = np.maximum(X.std(axis=0), 1e-12)
-        w, M = law.w * unit, law.M * np.outer(unit, unit)
 
         def error(fitted: Any) -> float:
             if not law.sound:
                 return 1.0
+            w, M = quadratics.closest(law) if law.curved else (law.w, law.M)
+            w, M = w * unit, M * np.outer(unit, unit)
             coef = fitted.coef_ * unit if linear else np.zeros_like(w)
             gap = np.hypot(
                 np.linalg.norm(coef - w), np.linalg.norm(fitted.matrix() * np.outer(unit, unit) - M)
