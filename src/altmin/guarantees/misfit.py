@@ -8,6 +8,7 @@ may depend on the row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,9 @@ from altmin.io.records import record
 Array = NDArray[Any]
 _FLIPS = 20
 _FEW_FLIPS = 8
+_CLEAR = (
+    1.2  # times chance, below every bound of the rules: where one draw gives as much, more decide nothing
+)
 _SUMS = 60  # flips of which mean and spread of a sum are known well enough
 _WAVES = 64  # random directions along which a wave is looked for
 _HALVES = 256  # half-spaces of the features
@@ -124,13 +128,13 @@ def misfit(
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = _flipped(r[rows], J[rows], inverse, rng)
-    thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
+    thirds = _over_draws(few, lambda one: _thirds([part[some] for part in white], one[some]))
     return Misfit(
         float(np.fmax(along.largest, cross.largest)),
         along.total,
-        _over_chance([_norm(designs[0], one, designs[-1]) for one in few]),
-        _over_chance(list(thirds[:, 0])),
-        _over_chance(list(thirds[:, 1])),
+        float(_over_draws(few, lambda one: (_norm(designs[0], one, designs[-1]),))[0]),
+        float(thirds[0]),
+        float(thirds[1]),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
         _middle(r, fitted),
         _neighbour(r, fitted),
@@ -235,8 +239,8 @@ class _Correlated(NamedTuple):
 def _correlated(r: Array, J: Array, inverse: Array, terms: Array, rng: np.random.Generator) -> _Correlated:
     """The |t| of some functions against those of flips."""
     terms = (terms / np.maximum(np.sqrt(np.mean(terms**2, axis=0)), 1e-300)).astype(np.float32)
-    part = inverse @ (J.T @ terms)
-    new = terms - J.astype(np.float32) @ part.astype(np.float32)  # of chance few digits are enough
+    single = J.astype(np.float32)  # of chance few digits are enough
+    new = terms - single @ (inverse @ (single.T @ terms)).astype(np.float32)
     squares = new * new
     own = np.mean(squares, axis=0) > 1e-8  # the others are functions that the model has already
     if not own.any():
@@ -255,6 +259,16 @@ def _correlated(r: Array, J: Array, inverse: Array, terms: Array, rng: np.random
         float((total[0] - mean) / spread),
         float(((total[0] / mean) ** (1 / 3) - 1 + skew) / np.sqrt(skew)),
     )
+
+
+def _over_draws(drawn: Array, measure: Callable[[Array], tuple[float, ...]]) -> Array:
+    """What is measured of the first row over the largest of the others; no more of them than it takes."""
+    own, most = np.array(measure(drawn[0])), np.zeros(1)
+    for one in drawn[1:]:
+        most = np.maximum(most, measure(one))
+        if np.all(own <= _CLEAR * most):
+            break
+    return np.asarray(own / np.maximum(most, 1e-300))
 
 
 def _over_chance(values: list[float]) -> float:

@@ -582,7 +582,7 @@ PERTURBATIONS = (
         shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
         two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
         powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
-        *changes.TUNING, *changes.JUDGING)),
+        *changes.TUNING, *changes.JUDGING, *later_changes.TUNING, *measured_changes.TUNING)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True)
       for act in (*later_changes.JUDGING, *measured_changes.JUDGING)),
 )  # fmt: skip

@@ -9,10 +9,13 @@ from altmin_lab.adversary.compose import Array, Draft, whole
 
 
 def batches(d: Draft) -> None:
-    """Samples come in a few batches, each with gains of its own."""
-    n, many = len(d.codes), whole(d.rng, 3, 6)
+    """Samples come in a few batches, each with gains, and so with atoms, of its own."""
+    n, many, k = len(d.codes), whole(d.rng, 3, 6), len(d.factors)
     gains = np.exp(d.rng.uniform(0.3, 0.6) * d.rng.standard_normal((many, d.factors.shape[1])))
-    made(d, lambda X: X * gains[np.arange(n) * many // n])
+    own = np.repeat(np.arange(n) * many // n == np.arange(many)[:, None], k, axis=0).T
+    d.factors = np.vstack([d.factors * gain for gain in gains])
+    d.codes, d.asked = np.tile(d.codes, many) * own, k
+    d.holds = d.sound = False
 
 
 def quantile_normalised(d: Draft) -> None:
@@ -104,7 +107,8 @@ def measured_twice(d: Draft) -> None:
     d.codes = np.repeat(d.codes, 2, axis=0)
 
 
+TUNING = (batches,)  # it judged once
 JUDGING = (
-    batches, quantile_normalised, stuck, average_reference, median_reference, overcomplete, afterglow,
-    resting, loose, unsigned, own_gains, measured_twice,
+    quantile_normalised, stuck, average_reference, median_reference, overcomplete, afterglow, resting,
+    loose, unsigned, own_gains, measured_twice,
 )  # fmt: skip
