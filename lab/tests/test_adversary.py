@@ -9,7 +9,7 @@ import pytest
 
 from altmin_lab.adversary import campaign, page, quadratics
 from altmin_lab.adversary.compose import sines
-from altmin_lab.adversary.kinds import FAMILIES, kinds
+from altmin_lab.adversary.kinds import FAMILIES, kinds, standardised
 from altmin_lab.adversary.rounds import JudgedRound, judged_rounds, keep, last_results, results
 from altmin_lab.adversary.tally import coverage, false_claim, false_factors, tally, tolerance, true_fit
 
@@ -127,3 +127,14 @@ def error_of_least_squares(trial):
     M = np.zeros((X.shape[1], X.shape[1]))
     M[first, second] = found[-len(first) :] / 2
     return trial.error(SimpleNamespace(coef_=found[1 : 1 + X.shape[1]], matrix=lambda: M + M.T))
+
+
+def test_coefficients_are_compared_about_the_mean_of_the_features():
+    rng = np.random.default_rng(0)
+    X, w, S = 3 + 2 * rng.standard_normal((500, 3)), rng.standard_normal(3), rng.standard_normal((3, 3))
+    unit, centre = X.std(axis=0), X.mean(axis=0)
+    found = standardised(w, S + S.T, unit, centre)
+    Z = (X - centre) / unit
+    there = Z @ found[:3] + np.einsum("ni,ij,nj->n", Z, found[3:].reshape(3, 3), Z)
+    here = X @ w + np.einsum("ni,ij,nj->n", X, S + S.T, X)
+    np.testing.assert_allclose(np.ptp(here - there), 0.0, atol=1e-9)

@@ -87,7 +87,8 @@ def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]
               meaning="With fewer, a model of this rank fits noise as well."),
         whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
               at_most=_MOST_ERROR, id="error",
-              meaning="Relative error that noise leaves in the coefficients; more rows make it smaller."),
+              meaning="Relative error that noise leaves in the coefficients of standardised features; more "
+              "rows make it smaller."),
     ]  # fmt: skip
     return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
 

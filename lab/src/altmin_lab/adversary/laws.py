@@ -261,11 +261,11 @@ def whole_features(law: Law) -> None:
     law.X = law.rng.poisson(2.0, law.X.shape).astype(float)
 
 
-LAWS = (Part("two squares multiply", two_squares_multiply), *(
+LAWS = (*(Part(act.__name__.replace("_", " "), act) for act in (two_squares_multiply, other_units)), *(
     Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
     gated, damped, wrapped, both_ends_cut, ranked, graded, bent_features, fourth_power,
     far_rows_differ, selected, flipped_targets, shared_targets, strange_middle, small_lost,
     size_times_feature, four_multiply, two_slopes, sawtooth, nearest_two, bounded_noise,
-    two_instruments, noise_of_two, counted_targets, logged_targets, dose, ratio, weekends, other_units,
-    imputed, winsorised, shuffled_feature, whole_features,
+    two_instruments, noise_of_two, counted_targets, logged_targets, dose, ratio, weekends, imputed,
+    winsorised, shuffled_feature, whole_features,
 )))  # fmt: skip
