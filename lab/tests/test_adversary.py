@@ -2,13 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from altmin_lab.adversary import campaign, page
+from altmin_lab.adversary import campaign, page, quadratics
 from altmin_lab.adversary.compose import sines
-from altmin_lab.adversary.kinds import FAMILIES, kinds
+from altmin_lab.adversary.kinds import FAMILIES, kinds, standardised
 from altmin_lab.adversary.rounds import JudgedRound, judged_rounds, keep, last_results, results
 from altmin_lab.adversary.tally import coverage, false_claim, false_factors, tally, tolerance, true_fit
 
@@ -97,3 +98,43 @@ def test_every_judged_round_is_on_the_page():
     for each in rounds:
         assert f"| {each.name} | {each.seed} |" in text
     assert page.claims(last_results(DOCS)) in text
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_what_is_true_of_a_curve_is_the_quadratic_that_comes_closest(linear):
+    law = quadratics.BASES[0].act(np.random.default_rng(5), linear)
+    v, w, M = quadratics.direction(law), law.w, law.M
+    law.target = lambda X, y: y + 0.3 * (X @ v) ** 3 + 0.2 * (X @ v) ** 4
+    slope, matrix = quadratics.closest(law)
+    # Of standard Gaussian features the cube's closest line is three times its argument, and that of the
+    # fourth power six times the square less a constant, spread over all squares where none is fitted.
+    assert slope == pytest.approx(w + 0.9 * v * linear, abs=0.02)
+    d = len(w)
+    constant = 0.0 if linear else -0.2 * 3 / (d + 2)
+    assert matrix == pytest.approx(M + 0.2 * 6 * np.outer(v, v) + constant * np.eye(d), abs=0.03)
+
+
+def test_a_fit_to_a_curve_is_judged_by_the_closest_quadratic():
+    kind = next(e for e in kinds(False, ("machine",)) if e.name == "much noise, many rows x exponential term")
+    assert np.median([error_of_least_squares(kind.trial(1, number)) for number in range(5)]) < 0.04
+
+
+def error_of_least_squares(trial):
+    X, y = trial.data
+    first, second = np.triu_indices(X.shape[1])
+    columns = np.hstack([np.ones((len(X), 1)), X, X[:, first] * X[:, second]])
+    found = np.linalg.lstsq(columns, y, rcond=None)[0]
+    M = np.zeros((X.shape[1], X.shape[1]))
+    M[first, second] = found[-len(first) :] / 2
+    return trial.error(SimpleNamespace(coef_=found[1 : 1 + X.shape[1]], matrix=lambda: M + M.T))
+
+
+def test_coefficients_are_compared_about_the_mean_of_the_features():
+    rng = np.random.default_rng(0)
+    X, w, S = 3 + 2 * rng.standard_normal((500, 3)), rng.standard_normal(3), rng.standard_normal((3, 3))
+    unit, centre = X.std(axis=0), X.mean(axis=0)
+    found = standardised(w, S + S.T, unit, centre)
+    Z = (X - centre) / unit
+    there = Z @ found[:3] + np.einsum("ni,ij,nj->n", Z, found[3:].reshape(3, 3), Z)
+    here = X @ w + np.einsum("ni,ij,nj->n", X, S + S.T, X)
+    np.testing.assert_allclose(np.ptp(here - there), 0.0, atol=1e-9)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from altmin import FactorizationMachineRegressor
+from altmin import FactorizationMachineRegressor, RankOneSensing
 from altmin.datasets import make_quadratic
 
 PRINTED = {"step": 1.0, "fit_intercept": False, "moments": "gaussian", "whiten": False, "batch_size": 800}
@@ -107,3 +107,18 @@ def test_copied_rows_do_not_shrink_the_estimated_error(seed):
     error /= np.hypot(np.linalg.norm(problem.coef), np.linalg.norm(M))
     assert found.estimated_error > 0.5 * error
     assert found.verdict != "recovered"
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_where_a_slight_curve_could_hide_the_claim_says_what_the_coefficients_are(noise):
+    claim = report(make_quadratic(6000, 15, 2, noise=noise, random_state=0)).claim
+    assert ("comes closest to the target over rows like these" in claim) == bool(noise)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_sensing_says_so_too(noise):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((2000, 8))
+    y = (X @ rng.standard_normal(8)) ** 2 + noise * rng.standard_normal(2000)
+    claim = RankOneSensing(1, random_state=0).fit(X, y).guarantee_.claim
+    assert ("comes closest to measurements like these" in claim) == bool(noise)

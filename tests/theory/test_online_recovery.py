@@ -108,3 +108,15 @@ def test_memory_does_not_grow_with_the_stream():
 
     peak(3)
     assert peak(40) < 1.2 * peak(10) + 200_000
+
+
+def test_after_a_change_the_atoms_are_claimed_but_not_that_they_made_all_samples():
+    first, second = (make_sparse_dictionary(3000, 8, density=0.15, random_state=number) for number in (2, 3))
+    model = OnlineDictionaryLearning(random_state=0).fit(np.vstack([first.X, second.X]))
+    report = model.guarantee_
+    assert report.verdict == "plausible" and [row.id for row in report.decisive if row.status != "holds"] == [
+        "unchanged"
+    ]
+    assert {factor.verdict for factor in report.factors} == {"recovered"}
+    assert model.guarantee(second.X).verdict == "recovered"
+    assert OnlineDictionaryLearning(random_state=0).fit(first.X).guarantee_.verdict == "recovered"

@@ -131,6 +131,15 @@ def test_the_polish_ends_when_the_next_pass_would_move_by_rounding():
     assert ahead[-1] <= rounding < ahead[:-1].min()
 
 
-@pytest.mark.parametrize(("n_features", "rows"), [(20, 20_000), (400, 6000), (1000, 10_000), (20_000, 1000)])
-def test_reports_look_at_rows_that_memory_has_room_for(n_features, rows):
-    assert look_rows(n_features) == rows
+@pytest.mark.parametrize(
+    ("n_features", "rows", "full"),
+    [
+        (20, 20_000, 20_000),
+        (100, 5000, 20_000),
+        (400, 6000, 6000),
+        (1000, 10_000, 10_000),
+        (20_000, 1000, 1000),
+    ],
+)
+def test_reports_look_at_rows_that_memory_has_room_for(n_features, rows, full):
+    assert (look_rows(n_features), look_rows(n_features, full=True)) == (rows, full)

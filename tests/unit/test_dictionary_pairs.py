@@ -10,7 +10,7 @@ from altmin.guarantees.contract import judge
 from altmin.guarantees.curvature import cut_off, grid_step
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence, estimated
 from altmin.guarantees.dictionary_atoms import atom_facts
-from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans
+from altmin.guarantees.dictionary_pairs import denser_together, levels, multiply, related, spans
 from altmin.guarantees.dictionary_theory import DictionaryEvidence
 from altmin.kernels.lines import crowded_lines
 
@@ -308,3 +308,21 @@ def test_the_worst_line_of_a_column_is_that_of_its_worst_pair(width):
         for j in range(i):  # in this order, as the quotient of the two codes is taken
             pairs[i, j] = pairs[j, i] = crowded_lines(Z[:, [j, i]], windows[:2], 2000).max()
     np.testing.assert_array_equal(crowded_lines(Z, windows, 2000), pairs.max(axis=1))
+
+
+def test_the_energy_of_others_is_compared_for_all_pairs_at_once():
+    rng = np.random.default_rng(0)
+    used = rng.random((300, 5)) < 0.3
+    energy = np.minimum(rng.standard_normal((300, 5)) ** 2 * (1 + 15 * used), 16)
+    found = denser_together(used, energy)
+    for i in range(5):
+        for j in range(i):
+            others = energy.sum(axis=1) - energy[:, i] - energy[:, j]
+            one, other = used[:, i], used[:, j]
+            parts = [others[rows] for rows in (one & other, one & ~other, other & ~one, ~(one | other))]
+            both, first, second, neither = map(np.mean, parts)
+            variances, sizes = np.array([np.var(part) for part in parts]), np.array([len(p) for p in parts])
+            error = max(variances[0], variances[1:].mean()) / sizes[0] + np.sum(variances[1:] / sizes[1:])
+            t = (both - first - second + neither) / np.sqrt(error)
+            assert found[i, j] == pytest.approx(t, rel=1e-3, abs=1e-3)
+    assert denser_together(used[:3], energy[:3]).max() == 0.0  # no four samples of each sort

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from altmin.engine import open_source
-from altmin.guarantees.refits import halves
+from altmin.guarantees.refits import halves, spread_rows
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -46,3 +46,11 @@ def test_one_feature_is_split_by_size_and_one_row_not_at_all():
 def test_at_most_so_many_rows_are_used():
     X = np.random.default_rng(0).standard_normal((1000, 4))
     assert [len(part) for part in halves(open_source(X), most=100)] == [100, 100]
+
+
+def test_rows_of_a_sample_are_spread_but_at_no_fixed_distance():
+    rows = spread_rows(12_000, 1000)
+    assert len(rows) == 1000 and np.all(np.diff(rows) > 0) and np.all(rows // 12 == np.arange(1000))
+    assert len(np.unique(rows % 12)) == 12  # a season of twelve rows is seen whole
+    np.testing.assert_array_equal(spread_rows(5, 9), np.arange(5))
+    assert spread_rows(10, 7).max() < 10 and len(np.unique(spread_rows(10, 7))) == 7

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from altmin.guarantees.cone_rest import constant_left, noise_error
-from altmin.guarantees.curvature import curved, cut_share
+from altmin.guarantees.curvature import curved, cut_share, leaning
 from altmin.guarantees.machine_rows import jacobian
 from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
 
@@ -162,3 +162,26 @@ def test_a_constant_of_its_own_in_each_sample_is_seen_below_the_noise(level):
 def test_of_a_constant_among_the_components_nothing_is_said():
     components = np.vstack([np.ones(20), np.eye(20)[:2]])
     assert constant_left(np.random.default_rng(2).standard_normal((50, 20)), components) == 0.0
+
+
+def test_what_is_left_over_leans_where_a_feature_is_the_larger_of_two():
+    rng = np.random.default_rng(0)
+    A = np.linalg.qr(rng.standard_normal((9, 9)))[0][:6]
+    codes = rng.standard_normal((1500, 6)) * (rng.random((1500, 6)) < 0.2)
+    X = codes @ A + 0.05 * rng.standard_normal((1500, 9))
+    larger = X.copy()
+    larger[:, 0] = np.maximum(X[:, 0], X[:, 1])
+    rests = [data - codes @ np.linalg.lstsq(codes, data, rcond=None)[0] for data in (X, larger)]
+    assert leaning(rests[0], codes, A) <= 3.5 < leaning(rests[1], codes, A)
+
+
+def test_missed_codes_of_one_sign_are_no_lean():
+    rng = np.random.default_rng(0)
+    A = np.linalg.qr(rng.standard_normal((9, 9)))[0][:6]
+    codes = rng.exponential(size=(3000, 6)) * (rng.random((3000, 6)) < 0.2)
+    X = codes @ A + 0.05 * rng.standard_normal((3000, 9))
+    seen = np.where(codes > 1.0, codes, 0.0)
+    rest = X - seen @ np.linalg.lstsq(seen, X, rcond=None)[0]
+    assert leaning(rest, seen, A) <= 3.5 < leaning(rest, seen * rng.choice([-1, 1], seen.shape), A)
+
+

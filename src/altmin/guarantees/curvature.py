@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 _STEP, _LEANS = 0.1, 2.0  # half of a step's width; times |t|: small codes that were missed lean, too
+_ONE_WAY = 3.0  # deviations of an even number of both signs
 _FLIPS, _COST, _FEWEST = (
     10,
     2e8,
@@ -48,6 +49,40 @@ def curved(X: Array, codes: Array) -> float:
         size = float(np.sqrt(np.sum(by_row**2)))
         found.append(abs(float(np.sum(by_row))) / (most * size) if size > 0 else np.nan)
     return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
+
+
+def leaning(rest: Array, codes: Array, atoms: Array) -> float:
+    """Largest |t| of the cubes of what is left over in a feature: noise is as often positive as negative.
+
+    The larger of two values, a size, or a value that is never negative leaves more on one side. Small codes
+    that were missed do so, too, where most codes of an atom have one sign: what lies along such atoms is left
+    out.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        What the codes leave over.
+    codes : ndarray of shape (n_samples, n_components)
+        What samples are made of.
+    atoms : ndarray of shape (n_components, n_features)
+        Of what.
+
+    Returns
+    -------
+    float
+        0 where no direction says anything.
+    """
+    used = np.maximum(np.count_nonzero(codes, axis=0), 1)
+    one_way = atoms[np.abs(np.sign(codes).sum(axis=0)) > _ONE_WAY * np.sqrt(used)]
+    if len(one_way) >= rest.shape[1]:
+        return 0.0
+    if len(one_way):
+        along = np.linalg.qr(one_way.T)[0]
+        rest = rest - (rest @ along) @ along.T
+    rest = rest - rest.mean(axis=0)
+    told = np.sum(rest**2, axis=0) > 1e-12 * float(np.sum(rest**2))
+    cubes = rest[:, told] ** 3
+    return float(np.max(np.abs(cubes.sum(axis=0)) / np.sqrt(np.sum(cubes**2, axis=0)), initial=0.0))
 
 
 def multiplied(codes: Array, rest: Array) -> float:

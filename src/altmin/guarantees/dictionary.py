@@ -40,6 +40,7 @@ _WHOLE = (
     "distinct",
     "structure",
     "straight",
+    "no_lean",
     "uncut",
     "fine",
     "judged",
@@ -56,6 +57,8 @@ _BOUND = 2.5  # standard errors
 _SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
 _TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
 _SEVERAL = 1.05  # one doubt that is just no reason to object, and hardly any other
+_LEAN = 3.5  # deviations of chance
+_HALF = 0.499  # of the atoms: where as many are doubtful as aren't, the others are mixtures of those
 _FEW_DENSE, _RARE = (
     2.5,
     (0.0005, 0.003),
@@ -78,12 +81,15 @@ class AtomsEvidence:
         What samples say about each atom; None where none could be read again.
     halves, restarts : ndarray of shape (n_components,) or None
         Sine of each atom to its match in fits of two halves, and from another start: full effort.
+    changes : int
+        How often the dictionary of a stream changed before the samples that were looked at.
     """
 
     fit: DictionaryEvidence
     atoms: AtomFacts | None
     halves: Any = None
     restarts: Any = None
+    changes: int = 0
 
 
 def estimated(e: AtomsEvidence) -> tuple[Any, Any]:
@@ -122,7 +128,7 @@ def tests(e: AtomsEvidence) -> list[Test]:
     doubtful = float(np.any(allows != "recovered", axis=0).mean())
     unknown = float(np.any(allows == "unknown", axis=0).mean())
     judged = whole(
-        "most atoms pass", "share that doesn't", max(doubtful, 1.5 * unknown), at_most=0.5, id="judged",
+        "most atoms pass", "share that doesn't", max(doubtful, 1.5 * unknown), at_most=_HALF, id="judged",
         meaning="Share of the atoms against which something stands (one that can't be judged counts half as "
         "much again). Where it is large, the others may be mixtures of those.",
     )  # fmt: skip
@@ -238,10 +244,20 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
         id="settled", otherwise="contradicted",
         meaning="A stream whose last blocks don't fit has another dictionary now.",
     )  # fmt: skip
+    unchanged = whole(
+        "one dictionary made all samples", "changes", float(e.changes), at_most=0,
+        id="unchanged", everywhere=False, otherwise="plausible",
+        meaning="Changes of the dictionary that the fit has seen. After one these are the atoms of samples "
+        "since then, not of those before.",
+    )  # fmt: skip
     found = [
         whole("samples are sums", "|t|", a.curved, at_most=4.0, id="straight", otherwise="contradicted",
               meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
               "are distorted in another way."),
+        whole("what is left over doesn't lean to one side", "|t|", a.lean, at_most=_LEAN, id="no_lean",
+              otherwise="plausible",
+              meaning="Noise is as often positive as negative. Where a feature is the larger of two values, "
+              "or is known without its sign, more is left over on one side."),
         whole("values aren't cut at a level", "share", a.cut, at_most=0.0, id="uncut",
               otherwise="contradicted",
               meaning="Share of the entries that are piled up at an end of the values: what was beyond is "
@@ -281,14 +297,14 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               everywhere=False, otherwise="contradicted",
               meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
     ]  # fmt: skip
-    return [*found, settled] if e.fit.theorem == 3 else found
+    return [*found, settled, unchanged] if e.fit.theorem == 3 else found
 
 
 def rule(e: AtomsEvidence) -> Rule:
     """All tests decide; the last rows of a stream and refits where there are any."""
     needs: tuple[str, ...] = (*_ATOM, *_WHOLE)
     if e.fit.theorem == 3:
-        needs = (*needs, "settled")
+        needs = (*needs, "settled", "unchanged")
     exact = e.atoms is not None and e.atoms.noise == 0
     if exact:  # zeros prove of each sample what the law of their number only suggests of all
         needs = tuple(name for name in needs if name not in _SUGGESTED)
@@ -352,6 +368,7 @@ DICTIONARY = Family(
         "still": "the data changed on the way: fit early and late samples separately, or use "
         "OnlineDictionaryLearning",
         "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",
+        "no_lean": "noise or features are lopsided: look at features of which more is left over on one side",
         "least_squares": "atoms don't fit their codes: CompleteDictionaryLearning needs no orthogonality",
         "accurate": "noise blurs the atoms: more samples",
         "judged": "too many atoms can't be judged: more samples",
@@ -365,6 +382,8 @@ DICTIONARY = Family(
         "none_in_all": "an atom may be missing: more samples, or a larger n_components",
         "inside": "something lies outside the span of the atoms: a larger n_components",
         "settled": "the stream changed: wait for more samples",
+        "unchanged": "the stream changed, and these are the atoms since then: guarantee(X) with the samples "
+        "since then judges these alone",
         "halves": "fits on halves disagree: more samples",
         "restarts": "another start leads elsewhere: more samples, or a larger n_restarts",
     },

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
-from altmin.guarantees.curvature import curved, cut_off, grid_step
+from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.refits import distinct
@@ -73,6 +73,8 @@ class AtomFacts:
         Energy for each dimension outside the span of the atoms, over the noise inside.
     curved : float
         |t| of what is left over on squares and cubes of the fitted values: samples aren't sums.
+    lean : float
+        |t| of the cubes of what is left over in a feature: values of which one side was lost or moved.
     alone : ndarray
         How well samples without any other atom part it from that one (1: evenly, 0: it never occurs without).
     size_related, sign_related : ndarray
@@ -120,6 +122,7 @@ class AtomFacts:
     grid: float = 0.0
     bare: Any = 0.0
     three: Any = 0.0
+    lean: float = 0.0
     turn: Any = 0.0
     ways: Any = 1.0
 
@@ -158,7 +161,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
     multiplied = multiply(S, _clipped(Z, S, noise * np.linalg.norm(decoder, axis=0)), noise > 0)
     del Z
-    step, variances, second, bent = _from_rest(S, X, A, noise)
+    step, variances, second, bent, lean = _from_rest(S, X, A, noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     speaking = with_fewer_silent(S != 0)
@@ -203,6 +206,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         dense=dense,
         outside=outside,
         curved=bent,
+        lean=lean,
         alone=alone,
         size_related=size_related,
         sign_related=sign_related,
@@ -242,12 +246,12 @@ def _bare(S: Array, A: Array) -> Array:
     return (single & ~(np.any(S > 0, axis=0) & np.any(S < 0, axis=0))).astype(np.float64)
 
 
-def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float]:
-    """Least-squares steps, variances of the atoms, second directions, curvature: of what is left over."""
+def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float, float]:
+    """Least-squares steps, variances of the atoms; second directions, curvature and lean of the rest."""
     step, variances, rest = _least_squares(S, X, A)
     if noise == 0:
-        return step, np.zeros_like(variances), np.zeros(len(A)), 0.0
-    return step, variances, _second_direction(S, rest), curved(X, S)
+        return step, np.zeros_like(variances), np.zeros(len(A)), 0.0, 0.0
+    return step, variances, _second_direction(S, rest), curved(X, S), leaning(rest, S, A)
 
 
 def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:

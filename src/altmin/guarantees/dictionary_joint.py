@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, bdtrc
-from scipy.stats import norm
+from scipy.special import bdtr, bdtrc, ndtri
 
 Array = NDArray[Any]
 _FEWEST = 6  # samples with two atoms that say anything of a third one
@@ -103,5 +102,5 @@ def _beyond(three: Array, mine: Array, both: Array, count: Array, own: float, n:
         if len(i):
             seen, of, p = three[i, j], m[i, 0].astype(int), bound[i, j]
             tail = bdtrc(seen - 1, of, p) if side > 0 else bdtr(seen, of, p)
-            t[i, j] = np.maximum(t[i, j], norm.isf(np.clip(tail, 1e-300, 0.5)))
+            t[i, j] = np.maximum(t[i, j], -ndtri(np.clip(tail, 1e-300, 0.5)))
     return t

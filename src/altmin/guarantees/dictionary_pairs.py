@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.stats import hypergeom, norm
+from scipy.special import ndtri
+from scipy.stats import hypergeom
 
 Array = NDArray[Any]
 _SMALL = 32  # rows of a matrix all of whose eigenvalues cost less than some powers of it
@@ -150,7 +151,7 @@ def levels(U: Array) -> Array:
         both = (level[:, None] == often).astype(np.float32).T @ others
         p = hypergeom.sf(both - 1, len(rows), others.sum(axis=0), count[often][:, None]).min(axis=0)
         p[j] = 1.0
-        t = np.maximum(norm.isf(np.clip(p * len(often), 1e-300, 0.5)), 0.0)
+        t = np.maximum(-ndtri(np.clip(p * len(often), 1e-300, 0.5)), 0.0)
         worst = np.maximum(worst, t)
         worst[j] = max(worst[j], float(t.max()))
     return worst
@@ -190,13 +191,13 @@ def multiply(S: Array, clipped: Array, noisy: bool) -> float:
     V = clipped - clipped.mean(axis=0)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (_FLIPS + 1, _TRACE_ROWS))
     signs[0] = 1.0
-    worst, denser = np.zeros(_FLIPS + 1), 0.0
-    squares = np.square(clipped)
-    energy = squares.sum(axis=1)
+    worst = np.zeros(_FLIPS + 1)
+    denser = (
+        float(denser_together(used, np.square(clipped))[i[often], j[often]].max(initial=0.0))
+        if noisy
+        else 0.0
+    )
     for first, second in zip(i[often], j[often], strict=True):
-        if noisy:
-            others = energy - squares[:, first] - squares[:, second]
-            denser = max(denser, _denser(used[:, first], used[:, second], others))
         rows = np.flatnonzero(used[:, first] & used[:, second])[:_TRACE_ROWS]
         own = np.column_stack([np.ones(len(rows)), S[rows, first], S[rows, second]])
         product = own[:, 1] * own[:, 2]
@@ -213,15 +214,41 @@ def multiply(S: Array, clipped: Array, noisy: bool) -> float:
     return max(signed / _SIGNED, denser / _DENSER)
 
 
-def _denser(one: NDArray[np.bool_], other: NDArray[np.bool_], energy: Array) -> float:
-    """The t by which the energy of all other codes is larger with both atoms than with each of them alone."""
-    parts = [energy[where] for where in (one & other, one & ~other, other & ~one, ~(one | other))]
-    if min(map(len, parts)) < 2:
-        return 0.0
-    means, variances = (np.array([f(part) for part in parts]) for f in (np.mean, np.var))
-    spread = max(float(variances[0]), float(np.mean(variances[1:])))
-    error = np.sqrt(spread / len(parts[0]) + float(np.sum(variances[1:] / [len(part) for part in parts[1:]])))
-    return float((means[0] - means[1] - means[2] + means[3]) / max(error, 1e-300)) if error > 0 else 0.0
+def denser_together(used: NDArray[np.bool_], energy: Array) -> Array:
+    """The t by which the energy of all other codes is larger with both atoms than with each of them alone.
+
+    Parameters
+    ----------
+    used : ndarray of bool of shape (n_samples, n_components)
+        Which sample uses which atom.
+    energy : ndarray of shape (n_samples, n_components)
+        Of each code.
+
+    Returns
+    -------
+    ndarray of shape (n_components, n_components)
+        For each pair; 0 where fewer than two samples have both, either one alone, or neither.
+    """
+    on, every = used.astype(np.float32), np.ones(used.shape, np.float32)
+    energy = energy.astype(np.float32)  # of means a few digits are enough
+    both, first, whole = (_sums_of_others(a, b, energy) for a, b in ((on, on), (on, every), (every, every)))
+    other = first.transpose(0, 2, 1)
+    parts = np.stack([both, first - both, other - both, whole - first - other + both])
+    count = np.maximum(parts[:, 0], 1.0)
+    means = parts[:, 1] / count
+    variances = np.maximum(parts[:, 2] / count - means**2, 0.0)
+    spread = np.maximum(variances[0], variances[1:].mean(axis=0))
+    error = np.sqrt(spread / count[0] + np.sum(variances[1:] / count[1:], axis=0))
+    enough = (parts[:, 0].min(axis=0) > 1.5) & (error > 0)
+    beyond = means[0] - means[1] - means[2] + means[3]
+    return np.where(enough, beyond / np.where(error > 0, error, 1.0), 0.0)
+
+
+def _sums_of_others(a: Array, b: Array, energy: Array) -> Array:
+    """Over the samples in a[:, i] and b[:, j]: number, energy of all but i and j, and its square."""
+    mine, rest = b * energy, a * (energy.sum(axis=1, keepdims=True) - energy)
+    squares = (rest * rest).T @ b - 2 * rest.T @ mine + a.T @ (mine * energy)  # a is 0 or 1
+    return np.stack([a.T @ b, rest.T @ b - a.T @ mine, squares]).astype(np.float64)
 
 
 def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:

@@ -25,6 +25,7 @@ from altmin.guarantees.quadratic_rules import (
     relative_error,
     row_rule,
     row_tests,
+    slight_curves,
     stream_tests,
 )
 from altmin.guarantees.quadratic_theory import PAPER, feature_rows, pace_rows, quadratic_rows
@@ -106,6 +107,11 @@ MACHINE = Family(
         "The intercept, the linear coefficients and the matrix of products are the true ones. "
         "The factors are one of many ways to write that matrix."
         + (" Squares of single columns follow coefficients of their own." if e.rows and e.rows.own else "")
+        + slight_curves(
+            e.rows,
+            " A curve too slight to be seen counts into them: they are those of the quadratic that comes "
+            "closest to the target over rows like these.",
+        )
     ),
     tests=machine_tests,
     rule=machine_rule,

@@ -87,7 +87,8 @@ def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]
               meaning="With fewer, a model of this rank fits noise as well."),
         whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
               at_most=_MOST_ERROR, id="error",
-              meaning="Relative error that noise leaves in the coefficients; more rows make it smaller."),
+              meaning="Relative error that noise leaves in the coefficients of standardised features; more "
+              "rows make it smaller."),
     ]  # fmt: skip
     return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
 
@@ -168,6 +169,11 @@ def declared(exogenous: bool, rows: RowEvidence | Measured | None) -> tuple[str,
     if exogenous:
         return (f"{_EXOGENOUS}, and features are exact (declared).",)
     return (f"{_EXOGENOUS}.",) if rows is None or _noisy(rows) else ()
+
+
+def slight_curves(rows: RowEvidence | Measured | None, sentence: str) -> str:
+    """What a claim says about curves below the noise; without any noise none could hide."""
+    return sentence if rows is None or _noisy(rows) else ""
 
 
 def enough_test(n_rows: float, parameters: float, found: str) -> Test:

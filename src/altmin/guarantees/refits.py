@@ -173,9 +173,18 @@ def count_distinct(source: Source, centre: Any = None, unit: Any = None) -> int:
 
 def sample(source: Source, n: int) -> tuple[NDArray[Any], Any, Any]:
     """About n rows, evenly spread: the design, the second one or None, the target or None; dense."""
-    table = source.take(np.unique(np.linspace(0, source.n_rows - 1, min(n, source.n_rows)).astype(np.intp)))
+    table = source.take(spread_rows(source.n_rows, n))
     y = None if table.y is None else np.asarray(table.y, dtype=np.float64)
     return dense(table.X), None if table.second is None else dense(table.second), y
+
+
+def spread_rows(n_rows: int, n: int) -> NDArray[np.intp]:
+    """Numbers of n rows, one of each part of the data: a fixed distance may be that of a season."""
+    if n >= n_rows:
+        return np.arange(n_rows)
+    edges = np.arange(n + 1) * n_rows // n
+    within = np.random.default_rng(0).random(n) * np.diff(edges)
+    return edges[:-1] + within.astype(np.intp)
 
 
 def dense(X: Any) -> NDArray[Any]:

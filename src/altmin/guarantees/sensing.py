@@ -15,6 +15,7 @@ from altmin.guarantees.quadratic_rules import (
     relative_error,
     row_rule,
     row_tests,
+    slight_curves,
     stream_tests,
 )
 from altmin.guarantees.quadratic_theory import PAPER
@@ -109,7 +110,14 @@ def sensing_error(e: SensingEvidence) -> float | None:
 
 
 SENSING = Family(
-    claim=lambda e: "M is the matrix that was measured, on the directions that the designs span.",
+    claim=lambda e: (
+        "M is the matrix that was measured, on the directions that the designs span."
+        + slight_curves(
+            e.rows,
+            " A curve too slight to be seen counts into it: it is the matrix that comes closest to "
+            "measurements like these.",
+        )
+    ),
     tests=sensing_tests,
     rule=sensing_rule,
     error=sensing_error,

@@ -126,6 +126,11 @@ def _dictionary(make: Callable[..., Any], orthogonal: bool) -> Callable[..., Tri
     return trial
 
 
+def standardised(w: Array, M: Array, unit: Array, centre: Array) -> Array:
+    """Coefficients of the features less their mean, in units of their spread."""
+    return np.concatenate([(w + 2 * M @ centre) * unit, (M * np.outer(unit, unit)).ravel()])
+
+
 def _quadratic(linear: bool) -> Callable[..., Trial]:
     def trial(rng: np.random.Generator, base: Part, perturbation: Part) -> Trial:
         from altmin import FactorizationMachineRegressor, RankOneSensing
@@ -134,17 +139,16 @@ def _quadratic(linear: bool) -> Callable[..., Trial]:
         perturbation.act(law)
         X, y = law.data()
         kind = FactorizationMachineRegressor if linear else RankOneSensing
-        unit = np.maximum(X.std(axis=0), 1e-12)
-        w, M = law.w * unit, law.M * np.outer(unit, unit)
+        unit, centre = np.maximum(X.std(axis=0), 1e-12), X.mean(axis=0) if linear else np.zeros(X.shape[1])
 
         def error(fitted: Any) -> float:
             if not law.sound:
                 return 1.0
-            coef = fitted.coef_ * unit if linear else np.zeros_like(w)
-            gap = np.hypot(
-                np.linalg.norm(coef - w), np.linalg.norm(fitted.matrix() * np.outer(unit, unit) - M)
-            )
-            return float(gap / np.hypot(np.linalg.norm(w), np.linalg.norm(M)))
+            w, M = quadratics.closest(law) if law.curved else (law.w, law.M)
+            true = standardised(w, M, unit, centre)
+            coef = fitted.coef_ if linear else np.zeros_like(w)
+            found = standardised(coef, fitted.matrix(), unit, centre)
+            return float(np.linalg.norm(found - true) / np.linalg.norm(true))
 
         assume = "exogenous" if law.exogenous and law.sound else None
         model = _stopped(kind(law.rank, random_state=0), law.stop)

@@ -181,8 +181,9 @@ def triangular(d: Draft) -> None:
     d.codes = np.sign(d.codes) * d.rng.triangular(0.25, 0.25, 2.0, d.codes.shape)
 
 
+TUNING = (larger_of_two,)  # it judged twice
 JUDGING = (
     interlude, turned_features, lenders, other_when_loud, half_when_negative, answer, missing_signs,
-    blurred_rows, larger_of_two, half_flipped, every_seventh, logarithmic, amplified, crowd, wandering,
+    blurred_rows, half_flipped, every_seventh, logarithmic, amplified, crowd, wandering,
     two_recordings, leaning, lognormal, three_sizes, more_samples, mostly_positive, triangular,
 )  # fmt: skip

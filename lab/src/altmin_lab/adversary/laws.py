@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from altmin_lab.adversary.compose import Array, Part, between
-from altmin_lab.adversary.quadratics import Law, low_rank, quadratic
+from altmin_lab.adversary.quadratics import Law, direction, low_rank, quadratic
 
 
 def gated(law: Law) -> None:
@@ -58,15 +58,14 @@ def bent_features(law: Law) -> None:
 
 def fourth_power(law: Law) -> None:
     """A fourth power of a direction."""
-    law.holds = False
-    v = law.rng.standard_normal(law.X.shape[1])
-    u, level = law.X @ (v / np.linalg.norm(v)), between(law.rng, 0.01, 0.3)
-    law.target = lambda X, y: y + level * u**4
+    law.holds, law.curved = False, True
+    v, level = direction(law), between(law.rng, 0.01, 0.3)
+    law.target = lambda X, y: y + level * (X @ v) ** 4
 
 
 def two_squares_multiply(law: Law) -> None:
     """The squares of two features multiply."""
-    law.holds = False
+    law.holds, law.curved = False, True
     level = between(law.rng, 0.05, 0.5)
     law.target = lambda X, y: y + level * (X[:, 0] * X[:, 1]) ** 2
 
@@ -120,8 +119,7 @@ def shared_targets(law: Law) -> None:
 def strange_middle(law: Law) -> None:
     """Where a direction is near a level, nothing was measured but a constant."""
     law.holds = law.sound = False
-    v = law.rng.standard_normal(law.X.shape[1])
-    u = law.X @ (v / np.linalg.norm(v))
+    u = law.X @ direction(law)
     near = np.abs(u - law.rng.uniform(-0.5, 0.5)) < law.rng.uniform(0.2, 0.6)
     law.target = lambda X, y: np.where(near, y.mean(), y)
 
@@ -135,7 +133,7 @@ def small_lost(law: Law) -> None:
 
 def size_times_feature(law: Law) -> None:
     """The size of a feature multiplies another one."""
-    law.holds = False
+    law.holds, law.curved = False, True
     level = between(law.rng, 0.1, 1.0)
     law.target = lambda X, y: y + level * np.abs(X[:, 0]) * X[:, 1]
 
@@ -155,17 +153,16 @@ def two_slopes(law: Law) -> None:
 
 
 def sawtooth(law: Law) -> None:
-    """A direction counts by what is beyond its last whole step: of many steps it is like noise."""
-    law.holds = False
-    v = law.rng.standard_normal(law.X.shape[1])
-    u = law.X @ (v / np.linalg.norm(v)) * law.rng.uniform(0.7, 2.0)
-    level = between(law.rng, 0.5, 2.0)
-    law.target = lambda X, y: y + level * y.std() * (u - np.floor(u))
+    """A direction counts by what is beyond its last whole step."""
+    law.holds, law.curved = False, True
+    v, level = law.rng.uniform(0.7, 2.0) * direction(law), between(law.rng, 0.5, 2.0)
+    level = level * float(law.clean().std())
+    law.target = lambda X, y: y + level * (X @ v - np.floor(X @ v))
 
 
 def nearest_two(law: Law) -> None:
     """The smaller of two features, in size, counts alone."""
-    law.holds = False
+    law.holds, law.curved = False, True
     level = between(law.rng, 0.2, 1.0)
     law.target = lambda X, y: y + level * np.minimum(np.abs(X[:, 0]), np.abs(X[:, 1]))
 
@@ -193,10 +190,82 @@ def noise_of_two(law: Law) -> None:
     )
 
 
-LAWS = (Part("two squares multiply", two_squares_multiply), *(
+def counted_targets(law: Law) -> None:
+    """Targets are counts, whose mean grows as the exponential of a quadratic."""
+    law.holds = law.sound = False
+    speed, size = law.rng.uniform(0.4, 1.0), between(law.rng, 1.0, 20.0)
+    law.target = lambda X, y: law.rng.poisson(size * np.exp(np.minimum(speed * y / y.std(), 5.0))) / size
+
+
+def logged_targets(law: Law) -> None:
+    """Targets are logarithms."""
+    law.holds = law.sound = False
+    least = between(law.rng, 0.05, 0.5)
+    law.target = lambda X, y: np.log(y - y.min() + least * y.std())
+
+
+def dose(law: Law) -> None:
+    """A feature is at work up to a level, where its answer saturates."""
+    law.holds, law.curved = False, True
+    level, speed = between(law.rng, 0.3, 3.0), law.rng.uniform(1.0, 3.0)
+    law.target = lambda X, y: y + level * np.tanh(speed * X[:, 0])
+
+
+def ratio(law: Law) -> None:
+    """A feature counts the less the larger another one is."""
+    law.holds, law.curved = False, True
+    level = between(law.rng, 0.3, 3.0)
+    law.target = lambda X, y: y + level * X[:, 0] / (1 + X[:, 1] ** 2)
+
+
+def weekends(law: Law) -> None:
+    """Two rows of seven follow another law."""
+    law.holds = False
+    other = low_rank(law.rng, law.X.shape[1], law.rank)
+    law.target = lambda X, y: np.where(np.arange(len(y)) % 7 < 2, quadratic(X, other), y)
+
+
+def other_units(law: Law) -> None:
+    """In some rows one feature was recorded in another unit."""
+    law.holds = law.exogenous = False
+    rows = law.rng.random(len(law.X)) < law.rng.uniform(0.05, 0.4)
+    unit = law.rng.choice([0.4, 0.6, 1.7, 2.5])
+    law.seen = lambda X: X * np.where(rows[:, None] & (np.arange(X.shape[1]) == 0), unit, 1.0)
+
+
+def imputed(law: Law) -> None:
+    """Half of the features have missing values, which were filled in with their mean."""
+    law.holds = law.exogenous = False
+    lost = law.rng.random(law.X.shape) < law.rng.uniform(0.05, 0.4)
+    lost[:, law.X.shape[1] // 2 :] = False
+    law.seen = lambda X: np.where(lost, X.mean(axis=0), X)
+
+
+def winsorised(law: Law) -> None:
+    """Features were cut at a low and at a high level."""
+    law.holds = law.exogenous = False
+    q = law.rng.uniform(0.05, 0.2)
+    law.seen = lambda X: np.clip(X, *np.quantile(X, [q, 1 - q], axis=0))
+
+
+def shuffled_feature(law: Law) -> None:
+    """A feature was sorted by itself, and has nothing to do with its rows any more."""
+    law.holds = law.exogenous = False
+    law.by_nature = True  # that it is exact is assumed
+    order = law.rng.permutation(len(law.X))
+    law.seen = lambda X: np.column_stack([X[order, 0], X[:, 1:]])
+
+
+def whole_features(law: Law) -> None:
+    """Features are small whole numbers."""
+    law.X = law.rng.poisson(2.0, law.X.shape).astype(float)
+
+
+LAWS = (*(Part(act.__name__.replace("_", " "), act) for act in (two_squares_multiply, other_units)), *(
     Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
     gated, damped, wrapped, both_ends_cut, ranked, graded, bent_features, fourth_power,
     far_rows_differ, selected, flipped_targets, shared_targets, strange_middle, small_lost,
     size_times_feature, four_multiply, two_slopes, sawtooth, nearest_two, bounded_noise,
-    two_instruments, noise_of_two,
+    two_instruments, noise_of_two, counted_targets, logged_targets, dose, ratio, weekends, imputed,
+    winsorised, shuffled_feature, whole_features,
 )))  # fmt: skip

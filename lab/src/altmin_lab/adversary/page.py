@@ -97,7 +97,8 @@ def by_kind(rows: list[dict[str, Any]], family: str) -> str:
         "| false | factors said | false |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name in dict.fromkeys(each.perturbation.name for each in kinds(True, (family,))):
+    names = (each.perturbation.name for side in (False, True) for each in kinds(side, (family,)))
+    for name in dict.fromkeys(names):
         of = [row for row in mine if row["kind"].endswith(f" x {name}")]
         if not of:
             continue

@@ -269,7 +269,8 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         recent = getattr(self, "_recent", None)
         if recent is None:
             return judge(DICTIONARY, AtomsEvidence(self._fit_evidence, None))
-        return judge(DICTIONARY, self._looked(recent, int(self.n_samples_seen_)))
+        evidence = self._looked(recent, int(self.n_samples_seen_))
+        return judge(DICTIONARY, replace(evidence, changes=len(self.changes_)))
 
     def _set_tracked(self, state: OnlineState) -> None:
         self.components_ = np.ascontiguousarray(state.atoms.astype(state.decoder.dtype))

@@ -30,12 +30,12 @@ from altmin.metrics import match_components
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
 _LOOK_ROWS, _LOOK_BLOCK = 20_000, 1000  # of a report, and of what is coded at a time
-_LOOK_EACH, _LOOK_LEAST, _LOOK_MOST = 15, 2_000_000, 10_000_000  # rows for an atom; numbers in all rows
+_LOOK_EACH, _LOOK_LEAST, _LOOK_MOST = 15, (500_000, 2_000_000), 10_000_000  # rows an atom; numbers in all
 
 
-def look_rows(n_features: int) -> int:
+def look_rows(n_features: int, full: bool = False) -> int:
     """Rows of a report: enough for each atom, and a few copies of them that memory has room for."""
-    enough = max(_LOOK_LEAST // n_features, _LOOK_EACH * n_features)
+    enough = max(_LOOK_LEAST[full] // n_features, _LOOK_EACH * n_features)
     return max(min(_LOOK_ROWS, enough, _LOOK_MOST // n_features), _LOOK_BLOCK)
 
 
@@ -120,10 +120,10 @@ class DictionaryEstimator(ComponentsEstimator):
 
     def _held_bytes(self, info: Info) -> int:
         # The rows of the report, and what is made of them.
-        return 13 * min(info.n_rows or 0, look_rows(info.n_features)) * info.n_features * 8
+        return 13 * min(info.n_rows or 0, look_rows(info.n_features, full=True)) * info.n_features * 8
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
-        evidence = self._looked(sample(source, look_rows(source.info.n_features))[0], source.n_rows)
+        evidence = self._looked(sample(source, look_rows(source.info.n_features, full))[0], source.n_rows)
         if full and evidence.atoms is not None and evidence.atoms.noise > 0:  # exact zeros need no refits
             evidence = self._compared(evidence, source)
         return judge(DICTIONARY, evidence, effort="full" if full else "cheap")
