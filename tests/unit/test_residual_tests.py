@@ -183,5 +183,3 @@ def test_missed_codes_of_one_sign_are_no_lean():
     seen = np.where(codes > 1.0, codes, 0.0)
     rest = X - seen @ np.linalg.lstsq(seen, X, rcond=None)[0]
     assert leaning(rest, seen, A) <= 3.5 < leaning(rest, seen * rng.choice([-1, 1], seen.shape), A)
-
-
