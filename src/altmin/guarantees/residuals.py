@@ -25,10 +25,11 @@ def singular_ratio(gram: Array) -> float:
 
 def inverse_gram(gram: Array) -> Array:
     """(J'J)^-1; the pseudo-inverse, at ten times the cost, where parameters can hardly be told apart."""
-    factor, failed = lapack.dpotrf(gram)
+    factor, failed = lapack.dpotrf(gram.T)
     if not failed and lapack.dpocon(factor, np.abs(gram).sum(axis=0).max())[0] > _SAFE:
-        upper = np.triu(lapack.dpotri(factor)[0])
-        return np.asarray(upper + np.triu(upper, 1).T)
+        upper = lapack.dpotri(factor, overwrite_c=True)[0]
+        upper.flat[:: len(gram) + 1] *= 0.5
+        return np.asarray(upper + upper.T)
     return np.asarray(np.linalg.pinv(gram, rcond=1e-14, hermitian=True))
 
 

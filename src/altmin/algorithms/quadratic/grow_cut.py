@@ -27,13 +27,14 @@ it. There J'J, most of a step's work, is used again as long as it predicts well 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import Stats, record
+from altmin.io.records import replace
 from altmin.kernels.second_order import lbfgs_direction, lbfgs_remember, marquardt_step, with_diagonal
 
 MOST_DENSE = 400  # parameters up to which J'J is formed
@@ -42,7 +43,7 @@ RIDGES = np.array([0.0, *10.0 ** np.array([-4, -3, -2, -1.5, -1, -0.75, -0.5, -0
 SAMPLE = 20  # rows for each parameter in the sample on which the search begins
 _FALLING = (0.3, 0.03)  # ridges of a start from chance; what is known begins at the last one
 _TOLERANCE = {"grown": 1e-3, "wide": 0.1, "ridge": 1e-3, "last": 1e-9, "shrunk": 1e-9}  # else 1e-5
-_STEPS = {"grown": 30, "wide": 5, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
+_STEPS = {"grown": 30, "wide": 4, "ridge": 10, "last": 200, "shrunk": 200}  # else 60
 _ON_TRIAL = ("grown", "wide", "ridge")
 _MOST_GROWN, _MOST_FRESH = 6, 8
 _FEW = 3  # rows for each parameter, below which a noiseless law's loss has local minima above it
@@ -93,9 +94,10 @@ def judged(
         unit = 1.0 if dense else descent.scale
         pairs = lbfgs_remember(descent.pairs, descent.move, descent.slope - slope * unit)
     if dense:
-        again = many and (descent.again if first else descent.objective - objective > 0.5 * descent.fall)
-        good = not first and descent.objective - objective > 0.5 * descent.fall
-        mu = max(mu / 10, 1e-9) if good else mu
+        kept = 1.0 if first else (descent.objective - objective) / max(descent.fall, 1e-300)
+        again = many and (descent.again if first else kept > 0.5)
+        if not first and kept > 0.5:
+            mu = max(mu / (100 if kept > 0.9 else 10), 1e-9)
         mu = max(mu, _ROUGH) if again else mu
     else:
         scale = scale if descent.scale is None else descent.scale
@@ -269,7 +271,7 @@ class GrowCut:
         slope = self.slope(state, stats) - pull
         if state.descent.again:
             JJ = state.descent.curvature * (n / state.n)  # of a sample: as of so many rows
-        elif JJ is not None:
+        elif JJ is not None and cost.any():
             JJ = JJ + cost if cost.ndim == 2 else with_diagonal(JJ, cost)
         scale = self.scales(state, stats) if JJ is None and state.descent.scale is None else None
         before = state.descent.objective
@@ -285,10 +287,11 @@ class GrowCut:
         wanted = _TOLERANCE.get(state.stage, usual[0]) * (1 if JJ is not None else 0.1)
         zero = state.loss < self.minimum_loss and state.ridge == 0
         calm = descent.gain < wanted or zero or not len(state.signs)
-        spent = descent.tried >= _STEPS.get(state.stage, usual[1]) * (1 if JJ is not None else 4)
-        if (descent.taken and calm) or descent.stuck or spent:
+        left = _STEPS.get(state.stage, usual[1]) * (1 if JJ is not None else 4) - descent.tried
+        if (descent.taken and calm) or descent.stuck or left <= 0:
             return self._staged(state)
-        return replace(state, descent=proposed(descent))
+        last = left == 1 and state.stage == "wide"  # no step follows from there
+        return replace(state, descent=proposed(replace(descent, again=descent.again or last)))
 
     def _staged(self, state: Any) -> Any:
         """A stage has come to its end."""

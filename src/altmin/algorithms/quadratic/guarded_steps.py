@@ -12,13 +12,14 @@ is taken back: the model before it looks at the same rows again, with half the s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from altmin.contract import All, Next, Rows, Same, Stats, record
+from altmin.io.records import replace
 
 SMALLEST_CUT = 1e-3
 _WINDOW = 5

@@ -18,7 +18,6 @@ diagonal*.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ from altmin.algorithms.quadratic.lens import Lens, split_diagonal, weights_of
 from altmin.algorithms.quadratic.low_rank import Quadratic, symmetric_eigen, without_diagonal
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState, shuffled
 from altmin.contract import All, Block, Done, Info, Round, Rows, Stats, Take, record
+from altmin.io.records import replace
 
 MOST_MOMENTS = 1000  # features up to which H is formed
 _CLIP = 3.0
@@ -49,6 +49,7 @@ _STEADY = 0.01  # on free squares while the search lasts: a factor and a square 
 _BENT = 5.0  # standard deviations of chi-squared
 _SECOND = 2
 _FRESH = 0.3  # length of the factors of a random start
+_ROUGH = 1e-3  # damping from which on single precision is enough
 
 
 @record
@@ -333,11 +334,15 @@ def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     P = Z @ U
     f = constant + Z @ linear + np.square(P) @ state.signs + Q @ own
     loss, r, curvature = _left(algorithm, state, block, f)
-    rough = state.stage == "wide"  # under its ridge J'J needs few digits
-    J = _jacobian(algorithm, Z, Q, 2 * state.signs * P, np.float32 if rough else np.float64)
+    slopes, wr = 2 * state.signs * P, w * r
+    back = Z.T @ np.column_stack([wr, wr[:, None] * slopes])
+    # J'J needs no more digits than its damping, or the ridge of a wide start, leaves of it.
+    rough = state.stage == "wide" or state.descent.mu >= _ROUGH
+    J = _jacobian(algorithm, Z, Q, slopes, np.float32 if rough else np.float64)
     plain = block.weight is None and state.fold < 0 and not algorithm.logistic
     weighted = J if plain else (w * curvature).astype(J.dtype)[:, None] * J
-    return {**losses(w, loss, r, held), "JJ": weighted.T @ J, "Jr": J.T @ (w * r).astype(J.dtype)}
+    Jr = algorithm.join(float(wr.sum()), back[:, 0], Q.T @ wr, back[:, 1:])
+    return {**losses(w, loss, r, held), "JJ": weighted.T @ J, "Jr": Jr}
 
 
 def _jacobian(

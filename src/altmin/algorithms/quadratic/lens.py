@@ -13,7 +13,6 @@ truth: at the true model the residual is zero in any coordinates.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.contract import Block, Max, Min, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.column_moments import central_sums, column_extremes
 from altmin.kernels.gram import times
 

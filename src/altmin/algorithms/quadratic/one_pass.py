@@ -22,7 +22,6 @@ the block, Z [U V w] and Z' [r*ZU, r]. Where we differ from the paper, and why:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -50,6 +49,7 @@ from altmin.algorithms.quadratic.lens import (
 from altmin.algorithms.quadratic.low_rank import Quadratic
 from altmin.algorithms.quadratic.one_pass_maps import power_map, score_map, u_map, v_map
 from altmin.contract import Done, Info, Round, Rows, Stats, Take, record
+from altmin.io.records import replace
 
 _POWER_ROUNDS = 5
 _LOST = 1e6  # a loss of so many variances of y is past saving

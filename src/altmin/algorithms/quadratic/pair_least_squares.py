@@ -10,7 +10,6 @@ for noisy entries of a matrix, is :math:`a \|M\|_*`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from altmin.algorithms.quadratic.grow_cut import (
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.algorithms.quadratic.sensing import PairSensing, PairState, applied
 from altmin.contract import Block, Done, Info, Round, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.gram import times
 
 _MOST_MOMENTS = 1_000_000  # entries of H

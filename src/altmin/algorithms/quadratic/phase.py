@@ -19,7 +19,6 @@ linear operator is a parameter of the algorithm; its data are one row of intensi
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,6 +35,7 @@ from altmin.algorithms.quadratic.guarded_steps import (
 )
 from altmin.algorithms.quadratic.lens import weights_of
 from altmin.contract import All, Block, Done, Info, Max, Round, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.diffraction import Diffraction, OperatorDesign
 
 _POWER_ROUNDS = 60

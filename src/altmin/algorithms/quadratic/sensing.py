@@ -15,7 +15,6 @@ moment and then recovered like Gaussian ones. Steps are paced and guarded as in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from altmin.algorithms.quadratic.guarded_steps import (
 )
 from altmin.algorithms.quadratic.lens import MAX_WHITENED, weights_of
 from altmin.contract import Block, Done, Info, Max, Round, Stats, record
+from altmin.io.records import replace
 from altmin.kernels.gram import times
 
 _POWER_ROUNDS = 6
