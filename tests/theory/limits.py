@@ -205,6 +205,7 @@ _ATOM_RULES = [
     Limit("uncut", "<=", 0.0, "contradicted", "atoms.cut"),
     Limit("fine", "<=", 0.25, "plausible", "atoms.grid"),
     Limit("straight", "<=", 4.0, "contradicted", "atoms.curved"),
+    Limit("no_lean", "<=", 3.5, "plausible", "atoms.lean"),
     Limit("structure", "<=", 0.48, "unknown", "atoms.left"),  # .5 less the root of 4 atoms in 10,000 samples
     Limit("inside", "<=", 2.0, "contradicted", "atoms.outside", speaks_of="none"),
     Limit("none_multiply", "<=", 1.0, "plausible", "atoms.multiplied", speaks_of="none"),
@@ -330,6 +331,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "online dictionary": (DICTIONARY, dictionary(3), "recovered", [
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
         Limit("settled", "<=", 0.0, "contradicted", "fit.unsettled"),
+        Limit("unchanged", "<=", 0.0, "plausible", "changes", speaks_of="none"),
     ]),
     "noisy complete dictionary": (DICTIONARY, dictionary(atoms=atoms(0.1)), "recovered", [
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),
