@@ -202,14 +202,15 @@ _ATOM_RULES = [
     Limit("still", "<=", 1.0, "contradicted", "atoms.drift", speaks_of="one"),
     Limit("mixed", "<=", 0.0, "plausible", "atoms.bare", speaks_of="one"),
     Limit("three", "<=", 1.0, "plausible", "atoms.three", speaks_of="one"),
-    Limit("several", "<=", 1.05, "plausible", _in_all_ways, speaks_of="one"),
+    Limit("several", "<=", 1.02, "plausible", _in_all_ways, speaks_of="one"),
     Limit("uncut", "<=", 0.0, "contradicted", "atoms.cut"),
     Limit("fine", "<=", 0.25, "plausible", "atoms.grid"),
     Limit("straight", "<=", 4.0, "contradicted", "atoms.curved"),
+    Limit("no_lean", "<=", 3.5, "plausible", "atoms.lean"),
     Limit("structure", "<=", 0.48, "unknown", "atoms.left"),  # .5 less the root of 4 atoms in 10,000 samples
     Limit("inside", "<=", 2.0, "contradicted", "atoms.outside", speaks_of="none"),
     Limit("none_multiply", "<=", 1.0, "plausible", "atoms.multiplied", speaks_of="none"),
-    Limit("none_in_all", "<=", 1.05, "plausible", _in_all_codes, speaks_of="none"),
+    Limit("none_in_all", "<=", 1.02, "plausible", _in_all_codes, speaks_of="none"),
 ]
 _CHANCE = (2 * np.log(2 * K**2)) ** 0.5  # the largest |t| of all pairs of atoms
 _EXACT_ATOMS = [
@@ -332,6 +333,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "online dictionary": (DICTIONARY, dictionary(3), "recovered", [
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
         Limit("settled", "<=", 0.0, "contradicted", "fit.unsettled"),
+        Limit("unchanged", "<=", 0.0, "plausible", "changes", speaks_of="none"),
     ]),
     "noisy complete dictionary": (DICTIONARY, dictionary(atoms=atoms(0.1)), "recovered", [
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),

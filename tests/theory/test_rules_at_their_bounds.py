@@ -132,7 +132,7 @@ def test_fewer_samples_than_components_have_no_power_against_an_empty_one():
 
 @pytest.mark.parametrize(
     ("doubtful", "unknown", "status"),
-    [(2, 0, "holds"), (3, 0, "violated"), (0, 1, "holds"), (0, 2, "violated"), (1, 1, "holds")],
+    [(1, 0, "holds"), (2, 0, "violated"), (0, 1, "holds"), (0, 2, "violated"), (1, 1, "violated")],
 )
 def test_where_most_atoms_are_doubtful_the_others_are_unknown(doubtful, unknown, status):
     """One that can't be judged counts half as much again as one against which something stands."""

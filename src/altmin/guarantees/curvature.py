@@ -81,8 +81,10 @@ def leaning(rest: Array, codes: Array, atoms: Array) -> float:
         rest = rest - (rest @ along) @ along.T
     rest = rest - rest.mean(axis=0)
     told = np.sum(rest**2, axis=0) > 1e-12 * float(np.sum(rest**2))
-    cubes = rest[:, told] ** 3
-    return float(np.max(np.abs(cubes.sum(axis=0)) / np.sqrt(np.sum(cubes**2, axis=0)), initial=0.0))
+    rest = rest[:, told]
+    cubes = rest * rest * rest
+    size = np.sqrt(np.einsum("ij,ij->j", cubes, cubes))
+    return float(np.max(np.abs(cubes.sum(axis=0)) / size, initial=0.0))
 
 
 def multiplied(codes: Array, rest: Array) -> float:

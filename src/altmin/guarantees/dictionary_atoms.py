@@ -27,7 +27,7 @@ Array = NDArray[Any]
 _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so many samples for each atom
 _EM_ROWS, _EM_STEPS = 2000, 30
 _SURROGATES = 500  # Gaussian samples that are coded for comparison
-_DRAWS = 16
+_DRAWS, _FIRST_DRAWS, _CLEAR = 16, 4, 1.2  # of chance; the first ones, and times them that need no others
 _SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
 _CLIP = 4.0  # standard deviations of noise
@@ -384,7 +384,10 @@ def _second_direction(S: Array, rest: Array) -> Array:
         if m < 8 or len(off) < 2 * m:
             continue
         large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
-        own, *others = _tops(rest[np.vstack([large, _draws(off, m, rng)])])
+        draws = _draws(off, m, rng)
+        own, *others = _tops(rest[np.vstack([large, draws[:_FIRST_DRAWS]])])
+        if own > _CLEAR * max(others):  # more draws only raise what chance gives
+            others += list(_tops(rest[draws[_FIRST_DRAWS:]]))
         found[i] = own / (2.2 * max(others) + 0.25 * (max(others) - min(others)))
     return found
 

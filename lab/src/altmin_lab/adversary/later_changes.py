@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from altmin_lab.adversary.changes import close, made, missing, seen, some, unit
-from altmin_lab.adversary.compose import Array, Draft, between, whole
+from altmin_lab.adversary.compose import Array, Draft, between, sines, whole
 
 
 def _replaced(d: Draft, others: Array, rows: Array) -> None:
@@ -140,6 +140,8 @@ def two_recordings(d: Draft) -> None:
         np.exp(d.rng.uniform(0.3, 0.7) * d.rng.standard_normal(d.factors.shape[1])),
     )
     made(d, lambda X: np.where(rows[:, None], X * gains, X), rows)
+    apart = sines(d.factors * gains, d.factors)
+    d.by_nature |= float(apart.max()) < close(d)
 
 
 def leaning(d: Draft) -> None:
@@ -181,9 +183,9 @@ def triangular(d: Draft) -> None:
     d.codes = np.sign(d.codes) * d.rng.triangular(0.25, 0.25, 2.0, d.codes.shape)
 
 
-TUNING = (larger_of_two,)  # it judged twice
+TUNING = (larger_of_two, lenders, two_recordings)  # they judged, and failed
 JUDGING = (
-    interlude, turned_features, lenders, other_when_loud, half_when_negative, answer, missing_signs,
+    interlude, turned_features, other_when_loud, half_when_negative, answer, missing_signs,
     blurred_rows, half_flipped, every_seventh, logarithmic, amplified, crowd, wandering,
-    two_recordings, leaning, lognormal, three_sizes, more_samples, mostly_positive, triangular,
+    leaning, lognormal, three_sizes, more_samples, mostly_positive, triangular,
 )  # fmt: skip
