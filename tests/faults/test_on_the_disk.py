@@ -123,3 +123,39 @@ def test_many_chunks_that_somebody_wrote_are_read(chunks, tmp_path):
     along = [str(one.message) for one in heard if "chunked along columns" in str(one.message)]
     assert bool(along) == (chunks[1] < 3)
     assert not along or "(chunks=(2, 3))" in along[0]
+
+
+def test_a_file_of_no_bytes_is_empty_and_other_files_are_what_they_are(tmp_path):
+    path = tmp_path / "x"
+    told = {
+        b"": "empty",
+        b"\x80\x04K\x01.": "a pickle",
+        b"PK\x03\x04x": "a truncated zip file",
+        b"hi": "no zip",
+    }
+    for data, what in told.items():
+        path.write_bytes(data)
+        assert container._what_is(path).startswith(what)
+        with pytest.raises(container.ContainerError, match=what):
+            read_container(path)
+
+
+def test_looking_for_a_zarr_that_is_not_there_makes_none(tmp_path):
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    with pytest.raises(tables.TableError, match="is not a readable zarr array"):
+        tables._open_zarr(tmp_path / "gone.zarr")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n_rows", [0, 5])
+def test_a_parquet_file_without_row_groups_has_columns_and_no_rows(n_rows, tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    import pyarrow.parquet as pq
+
+    schema = pa.schema([("a", pa.float64()), ("b", pa.float64())])
+    with pq.ParquetWriter(tmp_path / "x.parquet", schema) as writer:
+        if n_rows:
+            writer.write_table(pa.table({"a": np.arange(5.0), "b": np.ones(5)}, schema=schema))
+    rows = tables.ParquetRows(tmp_path / "x.parquet")
+    assert rows.shape == (n_rows, 2)
+    assert rows.rows(0, n_rows).shape == (n_rows, 2)

@@ -303,3 +303,12 @@ def test_libraries_are_looked_for_again_only_where_a_module_was_imported(monkeyp
     assert threads._pools() is known
     monkeypatch.setitem(sys.modules, "a_module_that_was_imported_since", sys)
     assert threads._pools() is not known
+
+
+def test_rows_of_one_piece_are_not_copied():
+    X = np.arange(30.0).reshape(10, 3)
+    whole = open_source(X)
+    assert np.shares_memory(whole.read(2, 5).X, whole.pieces[0].X)
+    several = open_source([X[:4], X[4:]])
+    assert np.shares_memory(several.read(5, 8).X, several.pieces[1].X)
+    np.testing.assert_array_equal(several.read(2, 8).X, X[2:8])

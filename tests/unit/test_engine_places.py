@@ -3,13 +3,14 @@ memory and time the engine may take.
 """
 
 from contextlib import ExitStack, contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from altmin import RankOneSensing
-from altmin.contract import Block, Done, Round, Take, record
+from altmin.contract import All, Block, Done, Next, Round, Same, Take, record
 from altmin.engine import (
     Settings,
     SourceError,
@@ -239,3 +240,44 @@ def test_designs_whose_products_overflow_are_refused_where_values_are_predicted(
     huge = U * 1e200
     with pytest.raises(SourceError, match="too large"):
         model.predict((huge, V))
+
+
+@pytest.mark.parametrize(
+    ("rows", "kept"),
+    [(All(), False), (Next(4), False), (Next(4, keep=True), True), (Next(10**9, keep=True), False)],
+)
+def test_rows_of_a_file_stay_where_a_batch_is_looked_at_again(rows, kept):
+    cursor, reads = Cursor(open_source(X), 4, 0), []
+    cursor._reader = SimpleNamespace(
+        read=lambda span, following: reads.append(span) or Table(X[slice(*span)])
+    )
+    step = Round(heights, rows, then=add)
+    for _ in range(2):
+        assert cursor._read((0, 2), step).X.tolist() == X[:2].tolist()
+    assert reads == [(0, 2)] * (1 if kept else 2)
+    assert list(cursor._held) == ([(0, 2)] if kept else [])
+
+
+@pytest.mark.parametrize(("rows", "left"), [(All(), [0, 4, 8]), (Next(4), [4]), (Same(), [4])])
+def test_parts_on_workers_stay_where_a_batch_is_looked_at_again(rows, left, monkeypatch):
+    rounds = object.__new__(dask_rounds.DaskRounds)
+    rounds._parts = {(low, low + 4): f"part {low}" for low in (0, 4, 8)}
+    told = []
+    rounds._cursor = SimpleNamespace(
+        span=lambda step: (4, 8), finished=lambda *given: told.append(given[1:]), largest=np.ones(2)
+    )
+    rounds.look = SimpleNamespace(check_largest=lambda *given: told.append("checked"))
+    rounds._source = SimpleNamespace(dtype=np.dtype("f8"))
+    monkeypatch.setattr(rounds, "_surviving", lambda action, watch: (("sums", "digest", "largest"), {}))
+    assert rounds.reduce(None, None, Round(heights, rows, then=add), 1, None) == "sums"
+    assert [low for low, _ in rounds._parts] == left
+    assert told == [("digest", "largest"), "checked"]
+
+
+def test_a_fit_of_a_file_reads_ahead(tmp_path, monkeypatch):
+    begun = []
+    real = Cursor.read_ahead
+    monkeypatch.setattr(Cursor, "read_ahead", lambda cursor, stack: begun.append(1) or real(cursor, stack))
+    np.save(tmp_path / "x.npy", X)
+    run(Sampling(), open_source(tmp_path / "x.npy"), Settings(max_iter=5))
+    assert begun == [1]

@@ -1,5 +1,7 @@
 """A discovery, branch by branch: proposals, what speaks against a candidate, where a search ends."""
 
+import contextlib
+import signal
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,6 +12,7 @@ import pytest
 import altmin
 from altmin.datasets import make_dir
 from altmin.discovery import families, law, search
+from altmin.discovery.ctrl_c import heard
 from altmin.discovery.dimensions import Dimensions
 from altmin.discovery.families import MIXTURES, ORTHOGONAL, OVERCOMPLETE, SPARSE, Family, Seen
 from altmin.discovery.held_out import gaussian_weights, one_each, relative_error, sparse_weights
@@ -462,3 +465,42 @@ def test_what_few_codes_leave_by_hand():
     rows = np.diag([1.0, 2.0, 3.0, 9.0, 0.0])
     sizes = np.linalg.norm(_shrunk(rows), axis=1)
     np.testing.assert_allclose(sizes, [1.0, 2.0, 3.0, 3.0, 0.0])
+
+
+def test_ctrl_c_during_a_search_is_remembered_whoever_swallows_it():
+    before = signal.getsignal(signal.SIGINT)
+    with heard() as pressed:
+        assert not pressed()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        assert pressed()
+    assert signal.getsignal(signal.SIGINT) is before
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        with heard() as pressed:
+            signal.raise_signal(signal.SIGINT)
+            assert not pressed()
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_ctrl_c_that_a_proposal_swallows_ends_the_search_after_it(which, monkeypatch):
+    tried = []
+
+    def consider(self, family, proposal, ahead):
+        tried.append(proposal)
+        if len(tried) == 1 + which:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(search._Search, "_consider", consider)
+    monkeypatch.setattr(search._Search, "_coarse", lambda self: tried.append("coarse"))
+    monkeypatch.setattr(
+        search, "FAMILIES", [SimpleNamespace(name="f", proposals=lambda seen: ["a", "b", "c"])]
+    )
+    found = search._Search(sampled(MIXTURE), 0, lambda candidate, ahead: None)
+    found.run()
+    assert found.stopped
+    assert tried == ["a", "b"][: 1 + which]

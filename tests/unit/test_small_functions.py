@@ -25,7 +25,7 @@ from altmin.datasets import (
     make_star,
     real,
 )
-from altmin.estimators import parameters
+from altmin.estimators import base, parameters
 from altmin.estimators.dictionary.shared import checked_start
 from altmin.estimators.parameters import Parameters, field
 from altmin.estimators.quadratic import categories
@@ -276,3 +276,10 @@ def test_only_frames_have_categories():
     ):
         assert not categories.has_categories(other)
     assert categories.learn_categories(frame) == {"a": [], "b": ["x", "y"]}
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_what_belongs_to_rows_is_refused_where_it_is_of_other_rows(n):
+    assert base._aligned("y", [1, 2, 3], 3).tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match=f"y has {n} rows, X has 3: they must agree"):
+        base._aligned("y", np.ones(n), 3)
