@@ -79,7 +79,7 @@ def measured_cones() -> Any:
         "excess": cone_rest.negative_excess(Z - 0.03, np.full((80, 4), 0.02), 0.01),
         "start": cone_rest.start_quality(A + 0.1 * rng.random((4, 9)), A),
         "curved": (curvature.curved(Z @ A + rest, Z), curvature.curved((Z @ A) ** 2, Z)),
-        "cut": (curvature.cut_share(np.maximum(rest, 0)), curvature.cut_off(np.minimum(rest, 0.04))),
+        "cut": (curvature.piled_share(np.maximum(rest, 0)), curvature.cut_off(np.minimum(rest, 0.04))),
         "grid": (curvature.grid_step(np.round(rest, 2)), curvature.grid_step(rest)),
     }
 

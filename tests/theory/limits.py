@@ -70,14 +70,22 @@ def cone(**changes: Any) -> ConeEvidence:
 NOISY_CONE = {
     "residual": 0.04, "halves": np.zeros(D), "restarts": np.zeros(D), "again": np.zeros(D),
     "at_noise": cone_shape(),
-    "structured": 1.0, "excess": 0.5, "curved": 1.0, "multiplied": 1.0, "constant": 1.0,
-    "cut": 0.0,
+    "structured": 1.0, "excess": 0.5, "curved": 1.0, "unseen": 0.0, "multiplied": 1.0, "constant": 1.0,
+    "cut": 0.0, "lost": 0.0,
 }  # fmt: skip
 INFORMED = NOISY_CONE | {
     "halves": None, "restarts": None, "again": None, "informed": np.zeros(D), "pure": True, "room": None,
 }  # fmt: skip
 REFITS_OF_CONE = {"halves": np.zeros(D), "restarts": np.zeros(D)}
-NEARLY_EXACT = {"structured": 1.0, "curved": 1.0, "multiplied": 1.0, "constant": 1.0, "cut": 0.0}
+NEARLY_EXACT = {
+    "structured": 1.0,
+    "curved": 1.0,
+    "unseen": 0.0,
+    "multiplied": 1.0,
+    "constant": 1.0,
+    "cut": 0.0,
+    "lost": 0.0,
+}
 HOLES = {"share": 1.0, "fewest": 100.0, "poor": 0.0, "ratio": 5.0, "residual": 0.0, "rank": D}
 
 _QUIET = Misfit(shape=0.9, pattern=0.5, rank=0.9, product=0.9, ridge=0.9, unseen=0.01)
@@ -276,6 +284,7 @@ _NOISY_CONE_RULES = [
     Limit("none_multiply", "<=", 1.5, "plausible", "multiplied"),
     Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     Limit("uncut", "<=", 0.0, "contradicted", "cut"),
+    Limit("none_lost", "<=", 0.001, "plausible", "lost"),
     _ROOM,
 ]
 _HOLE_RULES = [
@@ -365,27 +374,31 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     ]),
     "noisy cone, refitted": (NONNEGATIVE, cone(**NOISY_CONE), "recovered", [
         *_NOISY_CONE_RULES,
-        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("straight", "<=", 3.0, "plausible", "curved"),
+        Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
     ]),
     "noisy cone with pure samples": (NONNEGATIVE, cone(**NOISY_CONE, pure=True, room=None), "recovered", [
         *(limit for limit in _NOISY_CONE_RULES if limit.id != "unique"),
-        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("straight", "<=", 3.0, "plausible", "curved"),
+        Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
         Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
-        Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
+        Limit("corners", "<=", 0.06, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "noisy cone with pure samples, not refitted": (NONNEGATIVE, cone(**INFORMED), "recovered", [
         *(limit for limit in _NOISY_CONE_RULES if limit.id not in ("unique", "halves", "restarts", "again")),
-        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("straight", "<=", 3.0, "plausible", "curved"),
+        Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
         Limit("informed", "<=", 0.03, "unknown", "informed", speaks_of="one"),  # as of halves
         Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
-        Limit("corners", "<=", 0.08, "plausible", "at_noise.slack", speaks_of="one"),
+        Limit("corners", "<=", 0.06, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "cone of counts, refitted": (NONNEGATIVE, cone(**NOISY_CONE, counts=True), "recovered", [
         *_NOISY_CONE_RULES,
-        Limit("straight", "<=", 4.0, "contradicted", "curved"),
+        Limit("straight", "<=", 3.0, "plausible", "curved"),
+        Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.35, "contradicted", "structured"),
     ]),
     "machine": (MACHINE, machine(looked_at(0.0)), "recovered", [*_EXACT_ROWS, _COLUMNS]),

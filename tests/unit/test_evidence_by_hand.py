@@ -12,7 +12,7 @@ from altmin.engine import open_source
 from altmin.guarantees import dictionary_pairs, machine_rows, measurements, refits, residuals
 from altmin.guarantees.cone_rest import code_noise, negative_excess, start_quality, structure_left
 from altmin.guarantees.cone_shape import shape
-from altmin.guarantees.curvature import curved, cut_share
+from altmin.guarantees.curvature import curved, piled_share
 from altmin.guarantees.misfit import bends, shapes
 from altmin.guarantees.quadratic_rules import prequential_ratio
 from altmin.guarantees.residuals import (
@@ -135,18 +135,18 @@ def test_curved_is_the_t_of_squares_or_cubes():
     [(12, 0, 0.12), (10, 5, 0.1), (9, 0, 0.0), (11, 6, 0.0), (12, 6, 0.12)],
 )
 def test_a_pile_at_the_top_is_a_cut(at_top, below, share):
-    X = np.full(100, 0.5)
+    X = np.linspace(0.1, 0.5, 100)
     X[:at_top] = 2.0
-    X[at_top : at_top + below] = 1.95  # less than three hundredths below
-    assert cut_share(X.reshape(10, 10)) == share
-    assert cut_share(-X.reshape(10, 10)) == 0.0
+    X[at_top : at_top + below] = np.linspace(1.995, 1.999, below)  # less than three thousandths below
+    assert piled_share(X.reshape(10, 10)) == share
+    assert piled_share(-X.reshape(10, 10)) == share
 
 
 def test_steps_of_one_are_near_the_top_of_whole_numbers():
     X = np.zeros((20, 10))
     X[:12, 0], X[:12, 1] = 7.0, 6.0
-    assert cut_share(X) == 0.0
-    assert cut_share(X / 8) == 12 / 200  # no whole numbers: six eighths are far below seven
+    assert piled_share(X) == 0.0
+    assert piled_share(X / 8) == 12 / 200  # no whole numbers: six eighths are far below seven
 
 
 def cone():

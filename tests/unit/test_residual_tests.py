@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from altmin.guarantees.cone_rest import constant_left, noise_error
-from altmin.guarantees.curvature import curved, cut_share, leaning
+from altmin.guarantees.curvature import curved, leaning, lost_share, piled_share
 from altmin.guarantees.machine_rows import jacobian
 from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
 
@@ -125,8 +125,20 @@ def test_distorted_sums_are_curved(distort):
 def test_values_that_were_cut_pile_up_and_counts_do_not():
     rng = np.random.default_rng(3)
     counts = rng.poisson(rng.gamma(0.5, 10.0, (300, 20))).astype(float)
-    assert cut_share(counts) == cut_share(rng.poisson(0.3, (300, 20))) == 0
-    assert cut_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
+    assert piled_share(counts) == piled_share(rng.poisson(0.3, (300, 20))) == 0
+    assert piled_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
+
+
+def test_values_that_were_lost_are_told_from_zeros_that_noise_and_counting_leave():
+    rng = np.random.default_rng(4)
+    Z, A = rng.dirichlet(np.full(4, 0.4), 500), rng.gamma(0.3, size=(4, 30))
+    noisy = Z @ A + 0.02 * rng.standard_normal((500, 30))
+    lost = np.where(rng.random(noisy.shape) < 0.02, 0.0, noisy)
+    assert lost_share(np.where(noisy < 0.05, 0.0, noisy), Z @ A) == 0.0
+    assert 0.002 < lost_share(lost, Z @ A) < 0.02
+    rates = 40 * (Z @ A) * rng.gamma(5.0, 0.2, (500, 30))
+    assert lost_share(rng.poisson(rates).astype(float), 40 * Z @ A) <= 0.001
+    assert lost_share(np.where(rng.random(rates.shape) < 0.1, 0.0, np.rint(rates)), 40 * Z @ A) > 0.002
 
 
 @pytest.mark.parametrize("term, within", [(0.0, 0.15), (2.0, 0.01)])

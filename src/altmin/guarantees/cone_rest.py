@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from altmin.guarantees.curvature import curved, cut_share, multiplied
+from altmin.guarantees.curvature import curved, lost_share, multiplied, piled_share
 from altmin.guarantees.features_apart import Apart, features_apart
+from altmin.guarantees.refits import distinct
 from altmin.kernels.simplex import most_negative
 
 ROOM = 0.05  # corners that can grow by no more count as fixed
@@ -98,11 +99,12 @@ def left_over(
         Whether all entries are known.
     """
     sample = codes @ components + rest
+    sample = np.where(np.abs(sample) > 1e-7 * np.abs(sample).max(initial=0.0), sample, 0.0)  # as it was
     apart = features_apart(sample, components, counts) if complete else None
     if apart is None and counts:  # their noise looks like a curve, and like a constant of each sample
-        apart = Apart(np.nan, 0.0, multiplied(codes, rest))
+        apart = Apart(np.nan, 0.0, multiplied(codes, rest), 0.0)
     elif apart is None:
-        apart = Apart(curved(sample, codes), constant_left(rest, components), multiplied(codes, rest))
+        apart = Apart(curved(sample, codes), constant_left(rest, components), multiplied(codes, rest), 0.0)
     spread = np.ones((1, 1))
     if counts:  # of each entry's noise, up to a factor
         fitted = np.maximum(codes, 0.0) @ np.maximum(components, 0.0)
@@ -111,9 +113,11 @@ def left_over(
         "structured": structure_left(rest / spread),
         "counts": counts,
         "curved": apart.curved,
+        "unseen": apart.unseen,
         "multiplied": apart.multiplied,
         "constant": apart.constant,
-        "cut": cut_share(sample),
+        "cut": piled_share(sample[distinct(sample, by_size=True)]),
+        "lost": lost_share(sample, np.maximum(codes, 0.0) @ components) if complete else 0.0,
     }
 
 

@@ -123,24 +123,53 @@ def multiplied(codes: Array, rest: Array) -> float:
     return own / max(drawn)
 
 
-def cut_share(X: Array) -> float:
-    """Share of the entries that equal the largest one, where that is a pile: values were cut at a level.
+def piled_share(X: Array) -> float:
+    """Share of the entries that are piled up: values were cut at a level, or filled in.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Samples with noise; without any, equal entries are no surprise.
+        Samples with noise, no copies among them; without any noise equal entries are no surprise.
 
     Returns
     -------
     float
-        0 where fewer than ten entries are at the top, or others just below it are half as many.
+        At the largest value of all or of a feature, at its least one where that is above 0, or at the one
+        that it has most often; of the worst place. 0 where fewer than ten entries are there, or others next
+        to it are half as many.
     """
-    top = float(X.max(initial=0.0))
-    at_top = int(np.sum(X >= top * (1 - 1e-9)))
-    window = max(0.03 * top, 1.0 if _whole(X) else 0.0)
-    below = int(np.sum(X >= top - window - 1e-9 * top)) - at_top
-    return at_top / max(X.size, 1) if top > 0 and at_top >= max(10, 2 * below) else 0.0
+    if not X.size:
+        return 0.0
+    grid, worst = max(grid_step(X), 1.0 if _whole(X) else 0.0), 0.0
+    for values in (X.ravel()[:, None], X):
+        low, high = values.min(axis=0), values.max(axis=0)
+        usual = _most_frequent(values, grid)
+        for level, wide in (
+            (np.where(high > 0, high, np.nan), 0.03),
+            (np.where(low > 0, low, np.nan), 0.03),
+            (np.where(usual != 0, usual, np.nan), 0.003),
+        ):
+            away, size = np.abs(values - level), np.maximum(np.abs(high), np.abs(low))
+            there = np.sum(away <= 1e-7 * size, axis=0)
+            near = np.sum(away <= np.maximum(wide * size, 1.5 * grid) + 1e-7 * size, axis=0) - there
+            worst = max(worst, float(np.sum(there[there >= np.maximum(10, 2 * near)])) / X.size)
+    return worst
+
+
+def _most_frequent(X: Array, grid: float) -> Array:
+    """Of each column the value that most entries share, other than 0 and those of the grid; or 0."""
+    found = np.zeros(X.shape[1])
+    for number, column in enumerate(X.T):
+        column = np.sort(column[column != 0])
+        if grid > 0:
+            column = column[np.abs(column / grid - np.rint(column / grid)) > 1e-3]
+        starts = (
+            np.flatnonzero(np.r_[True, np.diff(column) > 1e-9 * np.abs(column[1:])]) if len(column) else []
+        )
+        lengths = np.diff(np.r_[starts, len(column)])
+        if len(lengths) and lengths.max() > 1:
+            found[number] = column[starts[lengths.argmax()]]
+    return found
 
 
 def cut_off(X: Array, grid: float = 0.0) -> float:
@@ -168,6 +197,27 @@ def cut_off(X: Array, grid: float = 0.0) -> float:
             piled = (top > 0) & (at_top >= np.maximum(10, 2 * below))
             worst = max(worst, float(np.sum(at_top[piled])) / max(X.size, 1))
     return worst
+
+
+def lost_share(X: Array, fitted: Array) -> float:
+    """Share of the entries that are exactly 0 where everything else says that there is much.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Samples with noise.
+    fitted : ndarray of shape (n_samples, n_features)
+        What they should be.
+
+    Returns
+    -------
+    float
+        Much is more than six times the noise of a typical entry, a fifth of a typical value, and 15 counts.
+    """
+    noise = 1.5 * float(np.median(np.abs(X - fitted))) if X.size else 0.0
+    typical = float(np.sqrt(np.mean(np.square(X)))) if X.size else 0.0
+    least = max(6 * noise, 0.2 * typical, 15.0 if _whole(X) else 0.0)
+    return float(np.sum((np.abs(X) <= 1e-9 * typical) & (fitted > least))) / max(X.size, 1)
 
 
 def grid_step(X: Array) -> float:

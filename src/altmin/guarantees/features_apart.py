@@ -10,6 +10,7 @@ whatever the noise, as long as each feature has its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +40,14 @@ class Apart:
         The t of a constant of its own in each sample.
     multiplied : float
         What is left over on products of two codes, over what chance leaves there.
+    unseen : float
+        Error of the components that a power makes which shows by one standard deviation.
     """
 
     curved: float
     constant: float
     multiplied: float
+    unseen: float
 
 
 def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
@@ -80,35 +84,57 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     unit = 1 / np.sqrt(np.maximum(variance + 0.1 * variance.mean(), 1e-300))
     numbers = np.empty((0, W), np.int64) if wide else np.rint(np.maximum(X, 0.0)).astype(np.int64)
     X, A = X * unit, A * unit
-    size = np.sqrt(np.mean((np.maximum(X @ np.linalg.pinv(A), 0.0) @ A) ** 2, axis=0))
+    codes = np.maximum(X @ np.linalg.pinv(A), 0.0)
+    size = np.sqrt(np.mean((codes @ A) ** 2, axis=0))
     size = np.maximum(size, 1e-9 * max(float(size.max()), 1e-300))
     rng = np.random.default_rng(0)
     products = np.zeros((len(_BENDS), *X.shape))
     both = np.zeros(len(X))
     pairs: list[float] = []
+    expected = 0.0  # of f log f
     for _ in range(_SPLITS):
         if wide:
             order = rng.permutation(W)
             halves = [np.sort(order[: W // 2]), np.sort(order[W // 2 :])]
-            looks = [_looked_at(X[:, j], A[:, j], unit[j], weight) for j in halves]
+            looks = [_look_at(X[:, j], A[:, j], unit[j], weight) for j in halves]
         else:
             dealt = rng.binomial(numbers, 0.5)
             halves = [np.arange(W), np.arange(W)]
-            looks = [_looked_at(part * unit, A, unit, weight) for part in (dealt, numbers - dealt)]
-        codes, left, along = zip(*looks, strict=True)
-        both += along[0] * along[1]
-        for j, Z, rest in zip(halves, codes[::-1], left, strict=True):
+            looks = [_look_at(part * unit, A, unit, weight) for part in (dealt, numbers - dealt)]
+        both += looks[0].along * looks[1].along
+        for j, look, other in zip(halves, looks, looks[::-1], strict=True):
+            Z = other.codes * weight
             if len(pairs) < len(halves):  # of one split: ten draws of chance each
-                pairs.append(multiplied(Z / weight, rest))
-            fitted = np.clip((Z / weight) @ A[:, j] / size[j], -_FAR, _FAR)
+                pairs.append(multiplied(other.codes, look.rest))
+            fitted, own = (
+                np.clip(codes @ A[:, j] / size[j], -_FAR, _FAR) for codes in (other.codes, look.codes)
+            )
             inverse = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True)
             for of, bend in zip(products, _BENDS, strict=True):
                 bent = bend(fitted) * size[j] * weight
-                of[:, j] += rest * (bent - Z @ (inverse @ (Z.T @ bent)))
+                bent -= Z @ (inverse @ (Z.T @ bent))
+                of[:, j] += look.rest * bent
+                if bend is _powers:  # what a power would leave, by codes whose noise is independent
+                    power = bend(own) * size[j] * weight
+                    expected += float(np.sum((power - (power @ look.inverse) @ A[:, j]) * bent))
     spread = float(np.sqrt(np.sum(both**2)))
+    deviation = float(np.sqrt(np.sum(products[_BENDS.index(_powers)].sum(axis=1) ** 2)))
+    harm = _harm(A * np.quantile(codes, 0.999, axis=0)[:, None], size, unit)
     return Apart(
-        max(_follows(of) for of in products), float(both.sum()) / spread if spread > 0 else 0.0, max(pairs)
+        max(_follows(of) for of in products),
+        float(both.sum()) / spread if spread > 0 else 0.0,
+        max(pairs),
+        harm * deviation / expected if expected > 0 else np.inf,
     )
+
+
+def _harm(corners: Array, size: Array, unit: Array) -> float:
+    """Sine by which the first term of a power turns a typical component."""
+    bent = _powers(np.clip(corners / size, -_FAR, _FAR)) * size / unit
+    corners = corners / unit
+    squares = np.maximum(np.sum(corners**2, axis=1, keepdims=True), 1e-300)
+    beside = bent - np.sum(bent * corners, axis=1, keepdims=True) / squares * corners
+    return float(np.median(np.linalg.norm(beside, axis=1) / np.sqrt(squares[:, 0])))
 
 
 def _squares(f: Array) -> Array:
@@ -127,12 +153,18 @@ def _roots(f: Array) -> Array:
 _BENDS: tuple[Callable[[Array], Array], ...] = (_squares, _powers, _roots)
 
 
-def _looked_at(X: Array, A: Array, unit: Array, weight: Array) -> tuple[Array, Array, Array]:
-    """Weights by some features, what lies outside of the span in them, and its lean to a constant."""
+class _Look(NamedTuple):
+    codes: Array  # weights by some features, negative ones as 0
+    rest: Array  # what is outside of the components' span in them
+    along: Array  # its lean to a constant
+    inverse: Array
+
+
+def _look_at(X: Array, A: Array, unit: Array, weight: Array) -> _Look:
     inverse = np.linalg.pinv(A)
     codes = X @ inverse
     rest = (X - codes @ A) * weight
-    return np.maximum(codes, 0.0) * weight, rest, rest @ (unit - (unit @ inverse) @ A)
+    return _Look(np.maximum(codes, 0.0), rest, rest @ (unit - (unit @ inverse) @ A), inverse)
 
 
 def _follows(products: Array) -> float:

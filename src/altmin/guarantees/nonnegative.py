@@ -30,7 +30,8 @@ _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_ou
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
     *_SHAPE, "span_at_noise", "pairs_at_noise", "halves", "restarts", "noise_left", "signs_of_noise",
-    "again", "straight", "none_multiply", "no_constant", "uncut", "unique", "told_apart",
+    "again", "straight", "curve_seen", "none_multiply", "no_constant", "uncut", "none_lost", "unique",
+    "told_apart",
 )  # fmt: skip
 
 
@@ -66,12 +67,16 @@ class ConeEvidence:
         Size of negative codes over what noise outside the span lets expect.
     curved : float or None
         |t| of what is left over on squares and cubes of the fitted values.
+    unseen : float or None
+        Error of the components that a power makes which shows by one standard deviation.
     multiplied : float or None
         What is left over on products of two codes, over what chance leaves there.
     constant : float or None
         The t of a constant of its own in each sample, in what is left over.
     cut : float or None
-        Share of the entries that are piled up at the largest value.
+        Share of the entries that are piled up at one value.
+    lost : float or None
+        Share of the entries that are 0 where much was expected.
     holes : dict or None
         How many entries are missing, and how well the others fix the model.
     room : ndarray of shape (n_components,) or None
@@ -96,9 +101,11 @@ class ConeEvidence:
     structured: float | None = None
     excess: float | None = None
     curved: float | None = None
+    unseen: float | None = None
     multiplied: float | None = None
     constant: float | None = None
     cut: float | None = None
+    lost: float | None = None
     holes: Holes | None = None
     room: Any = None
     counts: bool = False
@@ -221,8 +228,11 @@ NONNEGATIVE = Family(
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "no_constant": "a constant of its own was added to each sample: take the background away first",
-        "uncut": "values were cut at a level: leave out samples or features that reach it",
-        "straight": "samples aren't sums: undo what saturates or distorts the features",
+        "uncut": "values were cut at a level, or filled in: leave out samples or features that reach it",
+        "curve_seen": "noise would hide values that saturate: more samples, or less noise",
+        "none_lost": "some values are 0 where much was expected: if they were lost, leave them out "
+        "(missing='mask')",
+        "straight": "samples may be no sums: undo what saturates or distorts the features",
         "none_multiply": "two components leave something of their own where they occur together: samples "
         "aren't sums, or values were rounded coarsely",
         "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
@@ -369,7 +379,7 @@ def _corners(s: ConeShape) -> Test:
     """Whether the pure samples that were declared are where the components are."""
     return each(
         "nearly pure samples lie in the corners", "other shares", np.broadcast_to(s.slack, len(s.carried)),
-        at_most=0.08, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
+        at_most=0.06, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
         meaning="Share of other components in a typical sample among those that are nearly pure, as was "
         "declared. Where it is large, the component lies beyond its samples.",
     )  # fmt: skip
@@ -388,10 +398,14 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               id="signs_of_noise", otherwise="contradicted",
               meaning="Size of negative shares over what noise explains; if components cut through the data, "
               "shares are more negative."),
-        whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=4.0, id="straight",
-              otherwise="contradicted",
+        whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=3.0, id="straight",
+              otherwise="contradicted" if (e.curved or 0.0) > 4 else "plausible",
               meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
               "multiply."),
+        whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
+              at_most=0.05, id="curve_seen",
+              meaning="Error of the components that a power of the values would make which is just large "
+              "enough to be seen in what is left over."),
         whole("features don't multiply", "largest / chance", e.multiplied if noisy else 0.0, at_most=1.5,
               id="none_multiply", otherwise="contradicted" if (e.multiplied or 0.0) > 3 else "plausible",
               meaning="What is left over where two components occur together, over what chance leaves there. "
@@ -400,7 +414,12 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               at_most=3.0, id="no_constant", otherwise="contradicted",
               meaning="What is left over leans as one along all features, in some samples more than in "
               "others: a background that changes moves the components."),
-        whole("values aren't cut at a level", "share", e.cut if noisy else 0.0, at_most=0.0, id="uncut",
-              otherwise="contradicted",
-              meaning="Share of the entries that are piled up at the largest value: what was above is lost."),
+        whole("values aren't cut at a level, or filled in", "share", e.cut if noisy else 0.0, at_most=0.0,
+              id="uncut", otherwise="contradicted",
+              meaning="Share of the entries that are piled up at one value, with few next to it: what was "
+              "above is lost, or something was put in for what was missing."),
+        whole("no values are lost", "share", e.lost if noisy else 0.0, at_most=0.001, id="none_lost",
+              otherwise="plausible",
+              meaning="Share of the entries that are 0 where all others let expect far more than noise. If "
+              "small values are lost more often than large ones, samples are no sums."),
     ]  # fmt: skip

@@ -90,9 +90,11 @@ def transmitted(d: Draft) -> None:
 
 
 def softened(d: Draft) -> None:
-    """All values lose the same amount, and small ones become 0."""
+    """All values lose the same amount, and small ones become 0; where hardly any does, features lose it."""
     d.holds = d.sound = False
     level = between(d.rng, 0.05, 0.5)
+    size = np.abs(d.codes @ d.factors)
+    d.by_nature = bool(np.mean(size < level * size.mean()) <= 0.01)
     d.last.append(lambda X: np.sign(X) * np.maximum(np.abs(X) - level * np.abs(X).mean(), 0.0))
 
 
