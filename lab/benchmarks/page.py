@@ -34,8 +34,9 @@ How fast altmin is, beside others and beside what the machine can do, and where 
 made by `python lab/benchmarks/page.py` from `lab/acceptance/figures.json` (`make accept`) and
 `lab/benchmarks/results/` (`make bench`). Times are CPU seconds of one thread unless a line says otherwise;
 ratios are of runs that took turns on the same machine; peers run at their good settings, which are named.
-Counts are drawn five times and dictionaries three times: their curves are medians over the draws, as on a
-single one a solver may be lucky, or lost. Of fits under a tenth of a second the least of three turns counts.
+Counts are drawn five times, overcomplete dictionaries and complete ones in noise three times: their curves
+are medians over the draws, as on a single one a solver may be lucky, or lost. Of fits under a tenth of a
+second the least of three turns counts.
 
 ## In one table
 

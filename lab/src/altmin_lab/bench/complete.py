@@ -24,28 +24,27 @@ PROBLEM = Problem(
     (3.0, 12.0),
 )
 DENSITY = 0.1
-DRAWS = 3
 Data = Any
 
 
-def _plant(quick: bool, seed: int, **kind: Any) -> Data:
+def _plant(quick: bool, seed: int = 0, **kind: Any) -> Data:
     n, p = (30, 6000) if quick else (100, 25_000)
     return make_sparse_dictionary(p, n, density=DENSITY, random_state=seed, **kind)
 
 
-@PROBLEM.dataset("no noise", draws=DRAWS)
-def clean(quick: bool, seed: int = 0) -> Data:
+@PROBLEM.dataset("no noise")
+def clean(quick: bool) -> Data:
     """Codes +-(.5 + |N|)."""
-    return _plant(quick, seed)
+    return _plant(quick)
 
 
-@PROBLEM.dataset("Gaussian codes", draws=DRAWS)
-def gaussian(quick: bool, seed: int = 0) -> Data:
+@PROBLEM.dataset("Gaussian codes")
+def gaussian(quick: bool) -> Data:
     """Codes that may be as small as they like: outside of the theorem."""
-    return _plant(quick, seed, kind="gauss")
+    return _plant(quick, kind="gauss")
 
 
-@PROBLEM.dataset("20 dB", draws=DRAWS)
+@PROBLEM.dataset("20 dB", draws=3)
 def noisy(quick: bool, seed: int = 0) -> Data:
     """With noise."""
     return _plant(quick, seed, snr_db=20.0)
