@@ -12,7 +12,7 @@ from altmin.datasets import make_dir
 from altmin_lab.mutation import campaign
 from altmin_lab.mutation.operators import draw, mutants_of
 from altmin_lab.mutation.page import page
-from altmin_lab.mutation.reach import Reach, Watch, _outside_of_functions
+from altmin_lab.mutation.reach import Reach, Watch
 
 SOURCE = textwrap.dedent(
     '''
@@ -126,9 +126,11 @@ def test_tests_are_chosen_by_the_lines_that_they_run_quick_ones_first(tmp_path):
     assert chosen("m.py", 1) == ["t::quick", "t::slow"]  # what names the constant
     del reach.lines["t::slow"], reach.lines["t::quick"]
     assert chosen("m.py", 5) == ["t::far"]
-    reach.lines["t::names"], reach.seconds["t::names"] = {"m.py": 1 << 1}, 0.1
+    reach.lines["t::names"], reach.seconds["t::names"] = {}, 0.1
+    reach.looks.add("t::names")
     assert chosen("m.py", 1) == ["t::names", "t::far"]  # what looks at names, and what runs what uses them
-    del reach.lines["t::names"]
+    assert chosen("m.py", 5) == ["t::far"]
+    reach.looks.clear()
     assert chosen("n.py", 2) == []
     assert chosen("gone.py", 1) == []
 
@@ -145,14 +147,6 @@ def test_lines_are_watched_as_they_run():
     lines = [source[n - 1].strip() for n in range(1, len(source) + 1) if ran >> n & 1]
     assert any(line.startswith("rng = ") for line in lines)
     assert not any(line.startswith("raise ") for line in lines)
-
-
-def test_a_test_that_looks_at_names_reaches_what_importing_runs(tmp_path):
-    (tmp_path / "m.py").write_text(CALLS)
-    (tmp_path / "empty.py").write_text("")
-    lines = _outside_of_functions(str(tmp_path))
-    assert [line for line in range(20) if lines["m.py"] >> line & 1] == [0, 1, 2, 3, 4, 6, 7, 8, 12, 13, 14]
-    assert lines["empty.py"] in (0, 1)
 
 
 def test_the_first_look_takes_the_quickest_and_always_one():

@@ -3,7 +3,7 @@
 Lines are seen by ``sys.settrace``, in all threads. Python doesn't see into compiled functions: of a kernel
 that is called all lines count as run, and those of the kernels that it names. What a fixture of wider scope
 does counts for all tests of its file. What a test does in other processes isn't seen. A test that is marked
-``names`` looks at what modules and classes give names to: of these all lines outside of functions count.
+``names`` looks at what modules and classes give names to: it counts for all lines outside of functions.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ class Reach:
     lines: dict[str, Lines] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     catches: Counter[str] = field(default_factory=Counter)  # of each file of tests, bugs until now
+    looks: set[str] = field(default_factory=set)  # tests that look at what modules give names to
     _breadths: dict[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -56,6 +57,7 @@ class Reach:
             for test, paths in kept["lines"].items():
                 reach.lines[test] = {path: int(bits, 16) for path, bits in paths.items()}
             reach.seconds |= kept["seconds"]
+            reach.looks |= set(kept.get("names", ()))
         if not reach.lines:
             raise FileNotFoundError(
                 f"{folder}: nothing is known of the tests yet; run `altmin-lab mutate --survey`"
@@ -84,7 +86,7 @@ class Reach:
         """
         places = [place for place in _places(package) if place.path == path and place.holds(line)]
         found: set[str] = set()
-        looking = set() if places else self._running(path, 1 << line)  # at the names of modules
+        looking = set() if places else self.looks
         if places:
             inner = max(places, key=lambda place: place.first)
             found = self._running(path, 1 << line) or self._running(path, inner.bits)
@@ -94,7 +96,7 @@ class Reach:
             found = {test for place in naming for test in self._running(place.path, place.bits)}
             places += naming
             names = {place.name for place in naming}
-        found |= looking
+        found = found | looking
         if not found:
             found = self._running(path, -1)
         chosen: list[str] = []
@@ -169,20 +171,6 @@ def _places(package: str) -> tuple[_Place, ...]:
     return tuple(places)
 
 
-def _outside_of_functions(package: str) -> Lines:
-    """Lines that importing runs."""
-    lines = {
-        path: (1 << max(map(_end, tree.body), default=0) + 1) - 1 for path, tree in _trees(package).items()
-    }
-    for place in _places(package):
-        lines[place.path] &= ~place.bits
-    return lines
-
-
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
-
-
 def _assigned(package: str, path: str, line: int) -> set[str]:
     """Names that a line outside of functions gives a value to, and the class that it stands in."""
     found = set()
@@ -246,7 +234,7 @@ class Watch:
         self.reach.seconds[item.nodeid] = _spent() - begin
         self.reach.lines[item.nodeid] = self.seen()
         if item.get_closest_marker("names"):
-            add(self.reach.lines[item.nodeid], _outside_of_functions(ROOT))
+            self.reach.looks.add(item.nodeid)
         return result
 
     @pytest.hookimpl(wrapper=True)
@@ -268,7 +256,8 @@ class Watch:
                 test: {path: f"{bits:x}" for path, bits in lines.items()}
                 for test, lines in self.reach.lines.items()
             }
-            part.write_text(json.dumps({"lines": written, "seconds": self.reach.seconds}))
+            known = {"lines": written, "seconds": self.reach.seconds, "names": sorted(self.reach.looks)}
+            part.write_text(json.dumps(known))
 
 
 def _spent() -> float:
