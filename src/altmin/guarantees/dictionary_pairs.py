@@ -254,7 +254,8 @@ def _sums_of_others(a: Array, b: Array, energy: Array) -> Array:
 def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
     """The t of the mean log size of atom i where atom j is on against where it is off."""
     ones = used.astype(np.float32)
-    logs = np.log(np.where(used, np.abs(U), 1.0)).astype(np.float32)
+    logs = np.where(used, U, 1.0).astype(np.float32)
+    np.log(np.abs(logs, out=logs), out=logs)
     count = np.diag(both)[:, None]
     off = count - both
     sums, squares = (np.asarray(part.T @ ones, dtype=np.float64) for part in (logs, logs * logs))

@@ -66,7 +66,7 @@ class RowEvidence:
 
 def rows_to_look_at(p: int, full: bool = False) -> int:
     """Rows whose Jacobian costs a fraction of a second, but six per parameter; more at full effort."""
-    return int(np.clip((4e8 if full else 6e7) / p**2, max(6 * p, 1000), 50_000))
+    return int(np.clip((4e8 if full else 1e8) / p**2, max(6 * p, 1000), 50_000))
 
 
 def n_parameters(d: int, k: int) -> int:
