@@ -126,11 +126,11 @@ def _most_frequent(X: Array, grid: float) -> Array:
         column = np.sort(column[column != 0])
         if grid > 0:
             column = column[np.abs(column / grid - np.rint(column / grid)) > 1e-3]
-        starts = (
-            np.flatnonzero(np.r_[True, np.diff(column) > 1e-9 * np.abs(column[1:])]) if len(column) else []
-        )
+        if len(column) < 2:
+            continue
+        starts = np.flatnonzero(np.r_[True, np.diff(column) > 1e-9 * np.abs(column[1:])])
         lengths = np.diff(np.r_[starts, len(column)])
-        if len(lengths) and lengths.max() > 1:
+        if lengths.max() > 1:
             found[number] = column[starts[lengths.argmax()]]
     return found
 

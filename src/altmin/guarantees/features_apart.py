@@ -10,7 +10,7 @@ whatever the noise, as long as each feature has its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from altmin.guarantees.curvature import multiplied
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 _SPLITS = 4  # of the features into halves
 _FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
 _ENTRIES = 4_000_000  # that are looked at
