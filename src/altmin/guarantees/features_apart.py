@@ -79,6 +79,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         variance, total = X.mean(axis=0), X.sum(axis=1, keepdims=True)
         weight = 1 / np.sqrt(np.maximum(total, 0.1 * total.mean()))
     else:
+        X = X / np.abs(X).max()  # squares of some scales are no numbers
         variance = np.mean((X - (X @ np.linalg.pinv(A)) @ A) ** 2, axis=0)
         weight = np.ones((len(X), 1))
     unit = 1 / np.sqrt(np.maximum(variance + 0.1 * variance.mean(), 1e-300))
