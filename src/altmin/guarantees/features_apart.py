@@ -21,6 +21,7 @@ from altmin.io.records import record
 
 Array = NDArray[Any]
 _SPLITS = 4  # of the features into halves
+_SPARE = 4  # features of a half beyond the components: with fewer their errors look like curves
 _FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
 _ENTRIES = 4_000_000  # that are looked at
 _FLIPS = 60
@@ -69,7 +70,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         each single count is dealt to one of two halves by a coin: those of Poisson counts are independent.
     """
     W, D = X.shape[1], len(components)
-    wide = 2 * (D + 1) <= W
+    wide = 2 * (D + _SPARE) <= W
     if not (wide or (counts and D < W)) or not X.any():
         return None
     X = X[:: -(-X.size // _ENTRIES)]
