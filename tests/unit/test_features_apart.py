@@ -126,3 +126,10 @@ def test_what_leans_both_halves_shows_in_samples_that_are_drawn_from_the_fit():
 def test_without_noise_nothing_is_drawn():
     X = Z @ A
     assert "again" not in {row.id for row in AND(4).fit(X).guarantee(X, effort="full").conditions}
+
+
+def test_a_fit_that_was_stopped_early_is_not_known_by_its_noise():
+    X = counted(Z @ A, 3000)
+    settled, stopped = (AND(4, max_iter=most).fit(X) for most in (300, 1))
+    verdicts = [model.guarantee(X, effort="cheap", assume="pure").verdict for model in (settled, stopped)]
+    assert verdicts == ["recovered", "unknown"]
