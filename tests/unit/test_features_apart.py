@@ -66,6 +66,18 @@ def test_two_that_multiply_and_a_constant_of_each_sample_show():
     assert features_apart(counted(Z @ A + size * A.mean(), 3000), A, True).constant > 3
 
 
+def test_noise_that_would_hide_a_power_is_told_by_the_error_that_it_would_make():
+    deep, shallow = (features_apart(counted(Z @ A, depth), A, True).unseen for depth in (20_000, 60))
+    assert 5 * deep < 0.05 < 5 * shallow
+    shown = features_apart(counted((Z @ A) ** 1.02, 20_000), A, True).curved
+    turned = [_sine(corner, corner**1.02) for corner in A]
+    assert 0.5 < np.median(turned) / deep / shown < 2  # by about as many deviations as it shows
+
+
+def _sine(a, b):
+    return np.sqrt(1 - (a @ b) ** 2 / ((a @ a) * (b @ b)))
+
+
 def test_copies_of_a_sample_are_one_fact():
     rounded = np.round(4 * Z @ A) / 4
     some = np.vstack([rounded[80:], np.repeat(rounded[:8], 40, axis=0)])
@@ -114,3 +126,10 @@ def test_what_leans_both_halves_shows_in_samples_that_are_drawn_from_the_fit():
 def test_without_noise_nothing_is_drawn():
     X = Z @ A
     assert "again" not in {row.id for row in AND(4).fit(X).guarantee(X, effort="full").conditions}
+
+
+def test_a_fit_that_was_stopped_early_is_not_known_by_its_noise():
+    X = counted(Z @ A, 3000)
+    settled, stopped = (AND(4, max_iter=most).fit(X) for most in (300, 1))
+    verdicts = [model.guarantee(X, effort="cheap", assume="pure").verdict for model in (settled, stopped)]
+    assert verdicts == ["recovered", "unknown"]

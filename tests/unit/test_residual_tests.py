@@ -129,6 +129,15 @@ def test_values_that_were_cut_pile_up_and_counts_do_not():
     assert piled_share(np.minimum(counts, np.quantile(counts, 0.97))) >= 0.01
 
 
+def test_what_was_filled_in_by_a_mean_and_what_was_cut_in_its_feature_piles_up():
+    rng = np.random.default_rng(5)
+    for X in (rng.gamma(2.0, size=(500, 20)), rng.poisson(rng.gamma(2.0, 60.0, (500, 20))).astype(float)):
+        assert piled_share(X) == 0.0
+        filled = np.where(rng.random(X.shape) < 0.1, X.mean(axis=0), X)
+        assert 0.05 < piled_share(filled) < 0.15
+        assert piled_share(np.clip(X, *np.quantile(X, (0.1, 0.9), axis=0))) > 0.05
+
+
 def test_values_that_were_lost_are_told_from_zeros_that_noise_and_counting_leave():
     rng = np.random.default_rng(4)
     Z, A = rng.dirichlet(np.full(4, 0.4), 500), rng.gamma(0.3, size=(4, 30))

@@ -163,11 +163,11 @@ def _most_frequent(X: Array, grid: float) -> Array:
         column = np.sort(column[column != 0])
         if grid > 0:
             column = column[np.abs(column / grid - np.rint(column / grid)) > 1e-3]
-        starts = (
-            np.flatnonzero(np.r_[True, np.diff(column) > 1e-9 * np.abs(column[1:])]) if len(column) else []
-        )
+        if len(column) < 2:
+            continue
+        starts = np.flatnonzero(np.r_[True, np.diff(column) > 1e-9 * np.abs(column[1:])])
         lengths = np.diff(np.r_[starts, len(column)])
-        if len(lengths) and lengths.max() > 1:
+        if lengths.max() > 1:
             found[number] = column[starts[lengths.argmax()]]
     return found
 
@@ -215,7 +215,8 @@ def lost_share(X: Array, fitted: Array) -> float:
         Much is more than six times the noise of a typical entry, a fifth of a typical value, and 15 counts.
     """
     noise = 1.5 * float(np.median(np.abs(X - fitted))) if X.size else 0.0
-    typical = float(np.sqrt(np.mean(np.square(X)))) if X.size else 0.0
+    largest = max(float(np.abs(X).max(initial=0.0)), 1e-300)
+    typical = largest * float(np.sqrt(np.mean(np.square(X / largest)))) if X.size else 0.0
     least = max(6 * noise, 0.2 * typical, 15.0 if _whole(X) else 0.0)
     return float(np.sum((np.abs(X) <= 1e-9 * typical) & (fitted > least))) / max(X.size, 1)
 

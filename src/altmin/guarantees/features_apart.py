@@ -10,7 +10,7 @@ whatever the noise, as long as each feature has its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,9 @@ from altmin.guarantees.curvature import multiplied
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
 _SPLITS = 4  # of the features into halves
+_SPARE = 4  # features of a half beyond the components: with fewer their errors look like curves
 _FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
 _ENTRIES = 4_000_000  # that are looked at
 _FLIPS = 60
@@ -69,7 +70,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         each single count is dealt to one of two halves by a coin: those of Poisson counts are independent.
     """
     W, D = X.shape[1], len(components)
-    wide = 2 * (D + 1) <= W
+    wide = 2 * (D + _SPARE) <= W
     if not (wide or (counts and D < W)) or not X.any():
         return None
     X = X[:: -(-X.size // _ENTRIES)]
@@ -79,6 +80,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         variance, total = X.mean(axis=0), X.sum(axis=1, keepdims=True)
         weight = 1 / np.sqrt(np.maximum(total, 0.1 * total.mean()))
     else:
+        X = X / np.abs(X).max()  # squares of some scales are no numbers
         variance = np.mean((X - (X @ np.linalg.pinv(A)) @ A) ** 2, axis=0)
         weight = np.ones((len(X), 1))
     unit = 1 / np.sqrt(np.maximum(variance + 0.1 * variance.mean(), 1e-300))

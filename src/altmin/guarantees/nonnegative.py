@@ -400,8 +400,8 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               "shares are more negative."),
         whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=3.0, id="straight",
               otherwise="contradicted" if (e.curved or 0.0) > 4 else "plausible",
-              meaning="What is left over follows squares or cubes of the fitted values: features saturate or "
-              "multiply."),
+              meaning="What is left over follows squares, roots or powers of the values that half of the "
+              "features lets expect: features saturate or multiply."),
         whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
               at_most=0.05, id="curve_seen",
               meaning="Error of the components that a power of the values would make which is just large "

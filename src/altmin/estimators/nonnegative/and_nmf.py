@@ -280,13 +280,17 @@ class AND(ComponentsEstimator):
         codes, rest = codes[fits], rest[fits]
         if full:
             evidence = self._compared(evidence, source, codes, rest)
-        elif residual > NOISELESS and evidence.pure and self.missing == "raise":
+        elif residual > NOISELESS and evidence.pure and self.missing == "raise" and self._settled():
             open_ = noise_error(codes, self._outside(codes, rest), self.components_, source.n_rows)
             evidence = replace(evidence, informed=open_, **self._at_noise(codes, rest, open_))
         elif residual > NOISELESS:  # as with the fit
             some = slice(None, None, -(-len(rest) // _FEW_ROWS))
             evidence = replace(evidence, **self._left_over(codes[some], rest[some]))
         return judge(NONNEGATIVE, evidence, effort="full" if full else "cheap")
+
+    def _settled(self) -> bool:
+        """Whether noise alone keeps the fit from the truth: it went on until it stood still."""
+        return getattr(self, "outcome_", "converged") in ("converged", "end_of_stream")
 
     def _look_at(self, sample: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Linear codes of samples, what their positive parts leave over, squared norms; of what was seen."""
