@@ -145,12 +145,25 @@ def test_many_rows_are_searched_by_a_sample_and_confirmed_by_all():
     assert np.abs(gradient).max() < 1e-3 * np.linalg.norm(r)  # a minimum over all rows, not the sample's
 
 
-def test_a_fit_that_is_stopped_keeps_free_squares_that_are_worth_it():
+def test_a_fit_that_is_stopped_keeps_free_squares_that_are_worth_it(monkeypatch):
+    stages = []
+    judge_step = LeastSquares.judge_step
+
+    def watched(algorithm, state, stats):
+        stages.append(state.stage)
+        return judge_step(algorithm, state, stats)
+
+    monkeypatch.setattr(LeastSquares, "judge_step", watched)
     X, y, M = products(3000, 10, 31)
+    FactorizationMachineRegressor(2, random_state=0).fit(X, y)
+    freed = [step for step, stage in enumerate(stages, 1) if stage == "freed"]
     with pytest.warns(ConvergenceWarning, match="max_iter"):
-        stopped = FactorizationMachineRegressor(2, max_iter=35, random_state=0).fit(X, y)
+        stopped = FactorizationMachineRegressor(2, max_iter=freed[-2], random_state=0).fit(X, y)
     assert stopped.diagonal_ is not None
-    assert np.linalg.norm(stopped.matrix() - M) < 0.1 * np.linalg.norm(M)
+    assert np.linalg.norm(stopped.matrix() - M) < 0.05 * np.linalg.norm(M)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        early = FactorizationMachineRegressor(2, max_iter=freed[0], random_state=0).fit(X, y)
+    assert early.diagonal_ is None
 
 
 def test_all_rows_are_reached_from_a_sample_without_second_derivatives_of_their_own(monkeypatch):
