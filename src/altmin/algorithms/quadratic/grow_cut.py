@@ -290,7 +290,7 @@ class GrowCut:
         left = _STEPS.get(state.stage, usual[1]) * (1 if JJ is not None else 4) - descent.tried
         if (descent.taken and calm) or descent.stuck or left <= 0:
             return self._staged(state)
-        last = left == 1 and state.stage == "wide"  # no step follows from there
+        last = left == 1 and state.stage == "wide" and JJ is not None  # no step follows from there
         return replace(state, descent=proposed(replace(descent, again=descent.again or last)))
 
     def _staged(self, state: Any) -> Any:

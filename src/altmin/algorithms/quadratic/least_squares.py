@@ -50,6 +50,7 @@ _BENT = 5.0  # standard deviations of chi-squared
 _SECOND = 2
 _FRESH = 0.3  # length of the factors of a random start
 _ROUGH = 1e-3  # damping from which on single precision is enough
+_LARGE = 1e4  # entries of J from which on it is worth it
 
 
 @record
@@ -334,10 +335,12 @@ def step_map(algorithm: LeastSquares, state: Any, block: Block) -> Stats:
     P = Z @ U
     f = constant + Z @ linear + np.square(P) @ state.signs + Q @ own
     loss, r, curvature = _left(algorithm, state, block, f)
-    slopes, wr = 2 * state.signs * P, w * r
+    slopes, wr, d = 2 * state.signs * P, w * r, Z.shape[1]
     back = Z.T @ np.column_stack([wr, wr[:, None] * slopes])
-    # J'J needs no more digits than its damping, or the ridge of a wide start, leaves of it.
-    rough = state.stage == "wide" or state.descent.mu >= _ROUGH
+    # J'J needs no more digits than its damping, or the ridge of a wide start, leaves of it. A small one
+    # costs nothing, and rounding would decide where few rows end up.
+    large = state.n * (1 + d * (1 + len(state.signs))) >= _LARGE
+    rough = large and (state.stage == "wide" or state.descent.mu >= _ROUGH)
     J = _jacobian(algorithm, Z, Q, slopes, np.float32 if rough else np.float64)
     plain = block.weight is None and state.fold < 0 and not algorithm.logistic
     weighted = J if plain else (w * curvature).astype(J.dtype)[:, None] * J
