@@ -58,7 +58,8 @@ def test_just_inside_holds(name, limit):
     report = judge(family, limit.at(evidence, limit.beyond(-1e-9)))
     assert report[limit.id].status == "holds"
     others = [row.id for row in report.decisive if row.status == "violated" and row.id != limit.id]
-    assert others == ([limit.also] if limit.also else [])
+    gone = ["seen_again"] if "stream" in name else []  # nobody can look at its rows again: plausible at best
+    assert others == gone + ([limit.also] if limit.also else [])
     assert report.verdict == _least(verdict, *(row.fails for row in rows if row.id in others))
 
 
@@ -319,7 +320,7 @@ def test_without_refits_or_samples_nothing_is_recovered():
 def test_the_error_of_a_cone_is_that_of_its_worst_component():
     noisy = dict(limits.NOISY_CONE, halves=np.array([0.001, 0.03, 0.01]), room=np.zeros(3))
     evidence = limits.cone(**noisy)
-    assert nonnegative.error(evidence) == np.max(nonnegative.errors(evidence)[0]) == pytest.approx(0.03)
+    assert nonnegative.error(evidence) == np.max(nonnegative.errors(evidence)[0]) == pytest.approx(0.7 * 0.03)
     assert nonnegative.error(limits.cone(shape=None)) is None
 
 

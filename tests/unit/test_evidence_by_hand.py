@@ -142,11 +142,11 @@ def test_a_pile_at_the_top_is_a_cut(at_top, below, share):
     assert piled_share(-X.reshape(10, 10)) == share
 
 
-def test_steps_of_one_are_near_the_top_of_whole_numbers():
+@pytest.mark.parametrize(("others", "share"), [([6.0], 0.0), ([4.0, 3.0, 2.0, 1.0], 12 / 200)])
+def test_steps_of_one_are_near_the_top_of_whole_numbers(others, share):
     X = np.zeros((20, 10))
-    X[:12, 0], X[:12, 1] = 7.0, 6.0
-    assert piled_share(X) == 0.0
-    assert piled_share(X / 8) == 12 / 200  # no whole numbers: six eighths are far below seven
+    X[:12, 0], X[12:, 0] = 7.0, np.resize(others, 8)
+    assert piled_share(X) == share  # of the values of its own feature; three steps below is far below
 
 
 def cone():
@@ -396,7 +396,7 @@ def test_difference_of_machines():
 
 def test_rows_to_look_at_are_at_least_six_a_parameter_and_not_too_many():
     assert machine_rows.rows_to_look_at(10) == 50_000
-    assert machine_rows.rows_to_look_at(100) == 6000
+    assert machine_rows.rows_to_look_at(100) == 10_000
     assert machine_rows.rows_to_look_at(100, full=True) == 40_000
     assert machine_rows.rows_to_look_at(1000) == 6000
 

@@ -28,7 +28,8 @@ _STYLE = """<style>
 .altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .5em 0; font-size: .93em; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
   padding: .28em 1em .28em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-.altmin-guarantee th { padding-top: 1.1em; } .altmin-guarantee td { overflow-wrap: anywhere; }
+.altmin-guarantee th { padding-top: 1.1em; overflow-wrap: normal; }
+.altmin-guarantee td { overflow-wrap: anywhere; }
 .altmin-guarantee small { opacity: .75; }
 .altmin-guarantee summary { cursor: pointer; opacity: .85; }
 .altmin-guarantee .altmin-pill { display: inline-block; padding: .05em .6em; border-radius: 99px; color: #fff;
