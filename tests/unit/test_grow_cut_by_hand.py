@@ -154,7 +154,8 @@ def test_directions_are_added_six_times_and_not_where_rows_are_few(grown, n, may
     [
         ("wide", None, 0.5, -1.0), ("first", None, 0.5, 0.0), ("grown", BEFORE, 0.1, -9.0),
         ("wide", BEFORE, 0.1, -9.0),
-        ("freed", BEFORE, 0.1, 0.0), ("freed", BEFORE, 0.399, -9.0), ("ridge", BEFORE, 0.1, -9.0), ("cut", BEFORE, 0.1, 0.0),
+        ("freed", BEFORE, 0.1, 0.0), ("freed", BEFORE, 0.3997, -9.0),
+        ("ridge", BEFORE, 0.1, -9.0), ("cut", BEFORE, 0.1, 0.0),
         ("cut", BEFORE, 0.4, -9.0), ("shrunk", BEFORE, 0.9, 0.0), ("last", BEFORE, 0.9, -9.0),
     ],
 )  # fmt: skip
