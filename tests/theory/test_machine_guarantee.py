@@ -7,6 +7,9 @@ import pytest
 
 from altmin import FactorizationMachineRegressor, RankOneSensing
 from altmin.datasets import make_quadratic
+from altmin.engine import open_source
+from altmin.estimators.quadratic import regressor
+from altmin.guarantees.refits import halves
 
 PRINTED = {"step": 1.0, "fit_intercept": False, "moments": "gaussian", "whiten": False, "batch_size": 800}
 
@@ -86,6 +89,21 @@ def test_a_stream_is_plausible_at_most():
     blocks = ((problem.X[i : i + 500], problem.y[i : i + 500]) for i in range(0, 20000, 500))
     model = FactorizationMachineRegressor(2, batch_size=500, random_state=0).fit(blocks)
     assert model.guarantee_.verdict == "plausible"
+
+
+def test_halves_are_fitted_as_users_would_fit_them(monkeypatch):
+    """Each with its own sample of its own rows: a search on a sample numbers the rows of what it is given."""
+    problem = make_quadratic(1500, 3, 1, noise=0.3, random_state=0)
+    model = FactorizationMachineRegressor(1, random_state=0).fit(problem.X, problem.y)
+    fits = [
+        FactorizationMachineRegressor(1, random_state=0).fit(problem.X[ids], problem.y[ids])
+        for ids in halves(open_source(problem.X, problem.y))
+    ]
+    refits = []
+    monkeypatch.setattr(regressor, "difference", lambda one, other, unit: refits.append(other) or 0.0)
+    model.guarantee(problem.X, problem.y, effort="full")
+    for refit, fit in zip(refits, fits, strict=True):
+        np.testing.assert_allclose(refit.coef, fit.coef_, atol=1e-9)
 
 
 def test_full_effort_compares_halves():

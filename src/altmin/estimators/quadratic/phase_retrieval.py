@@ -245,10 +245,10 @@ class PhaseRetrieval(RegressorMixin, Estimator):
         found = SensingEvidence(n_rows=float(source.n_rows), loss=loss, **self._facts)
         if not full:
             return judge(PHASE, found)
-        algorithm, size = self._algorithm(source), float(np.linalg.norm(self.signal_))
+        size = float(np.linalg.norm(self.signal_))
 
         def apart(half: Source) -> float:
-            state = self._run(algorithm, half, checkpoint=None).state
+            state = self._run(self._algorithm(half), half, checkpoint=None).state
             other = state.s / state.unit * np.sqrt(state.scale)
             overlap = np.vdot(other, self.signal_)
             turned = other * (overlap / abs(overlap) if abs(overlap) > 0 else 1.0)

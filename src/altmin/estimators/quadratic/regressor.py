@@ -292,7 +292,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
             return report(*fitted, exogenous=assume == "exogenous")
 
         def refit(half: Source) -> UserModel:
-            state = self._run(algorithm, half, checkpoint=None).state
+            state = self._run(self._algorithm(half), half, checkpoint=None).state
             return user_model(state.lens, state.model, self.fit_intercept)
 
         unit = column_units(sample(source, 3000)[0])

@@ -132,12 +132,11 @@ class RankOneSensing(RegressorMixin, Estimator):
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         if not full:
             return self._report(source, exogenous=assume == "exogenous")
-        algorithm = self._algorithm_for(source)
         units = [np.sqrt(np.mean(np.square(part), axis=0)) for part in self._sample(source)[:2]]
         mine = self.matrix() * np.outer(*units)
 
         def apart(half: Source) -> float:
-            left, values, right = _factors(self._run(algorithm, half, checkpoint=None).state)
+            left, values, right = _factors(self._run(self._algorithm_for(half), half, checkpoint=None).state)
             other = (left.T * values) @ right * np.outer(*units)
             return float(np.linalg.norm(other - mine)) / max(float(np.linalg.norm(mine)), 1e-300)
 
