@@ -367,7 +367,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("no_constant", "<=", 3.0, "contradicted", "constant"),
     ]),
     "cone with pure samples": (NONNEGATIVE, cone(pure=True, room=None), "recovered", [
-        *_EXACT_CONE_SHAPE, Limit("unique", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),
+        *_EXACT_CONE_SHAPE, Limit("pure", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),
     ]),
     "cone with holes": (NONNEGATIVE, cone(holes=HOLES), "recovered", [
         *_EXACT_CONE_SHAPE, _ROOM, *_HOLE_RULES,
@@ -383,7 +383,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("straight", "<=", 3.0, "plausible", "curved"),
         Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
-        Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
+        Limit("pure", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
         Limit("corners", "<=", 0.06, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "noisy cone with pure samples, not refitted": (NONNEGATIVE, cone(**INFORMED), "recovered", [
@@ -392,7 +392,7 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
         Limit("curve_seen", "<=", 0.05, "unknown", "unseen", 0.2),
         Limit("noise_left", "<=", 1.25, "contradicted", "structured"),
         Limit("informed", "<=", 0.03, "unknown", "informed", speaks_of="one"),  # as of halves
-        Limit("unique", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
+        Limit("pure", ">=", 3.0, "plausible", "at_noise.pure", speaks_of="one"),
         Limit("corners", "<=", 0.06, "plausible", "at_noise.slack", speaks_of="one"),
     ]),
     "cone of counts, refitted": (NONNEGATIVE, cone(**NOISY_CONE, counts=True), "recovered", [

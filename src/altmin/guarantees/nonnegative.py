@@ -141,8 +141,8 @@ def rule(e: ConeEvidence) -> Rule:
     needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
     if not exact and e.halves is None and e.informed is not None:
         needs = (*needs, "informed")
-    if e.pure and not exact:
-        needs = (*needs, "corners")
+    if e.pure:
+        needs = (*(name for name in needs if name != "unique"), "pure", *(() if exact else ("corners",)))
     if exact and e.constant is not None and e.residual > NOISELESS:
         needs = (*needs, "no_constant")
     return Rule("exact" if exact else "noisy", needs if e.holes is None else (*needs, *HOLES, "completed"))
@@ -223,6 +223,7 @@ NONNEGATIVE = Family(
         "n_eff": "there are too few distinct samples",
         "unique": "if each feature occurs nearly alone in some samples, declare it: "
         "guarantee(X, assume='pure')",
+        "pure": "some components have no nearly pure sample, though it was declared: leave assume= away",
         "none_left_out": "look at the samples in outlier_mask_: another component may be in them",
         "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
@@ -308,7 +309,7 @@ def _uniqueness(s: ConeShape, e: ConeEvidence) -> Test:
     """Whether another cone explains the samples as well: by its room, or by a declared assumption."""
     if e.pure:
         return each(
-            "nearly pure samples are there", "samples", s.pure, at_least=3, id="unique",
+            "nearly pure samples are there", "samples", s.pure, at_least=3, id="pure",
             otherwise="plausible", against="no nearly pure sample",
             meaning="Samples of which a component has at least 95 % (90 % with noise), as was declared.",
         )  # fmt: skip
