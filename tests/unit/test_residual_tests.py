@@ -6,7 +6,7 @@ import pytest
 from altmin.guarantees.cone_rest import constant_left, noise_error
 from altmin.guarantees.curvature import curved, leaning, lost_share, piled_share
 from altmin.guarantees.machine_rows import jacobian
-from altmin.guarantees.misfit import _thirds, first_of_copies, misfit
+from altmin.guarantees.misfit import _over_draws, _thirds, first_of_copies, misfit
 
 LAWS = {
     "cubic": lambda X: X[:, 0] ** 3,
@@ -204,3 +204,14 @@ def test_missed_codes_of_one_sign_are_no_lean():
     seen = np.where(codes > 1.0, codes, 0.0)
     rest = X - seen @ np.linalg.lstsq(seen, X, rcond=None)[0]
     assert leaning(rest, seen, A) <= 3.5 < leaning(rest, seen * rng.choice([-1, 1], seen.shape), A)
+
+
+def test_draws_of_chance_end_where_more_decide_nothing():
+    asked = []
+
+    def measure(one):
+        asked.append(1)
+        return (float(one), 0.0)
+
+    assert _over_draws(np.array([2.0, 2.0, 9.0]), measure)[0] == 1.0 and len(asked) == 2
+    assert _over_draws(np.array([2.0, 1.0, 0.5, 1.25]), measure)[0] == 1.6  # no draw comes close: all count

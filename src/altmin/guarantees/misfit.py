@@ -8,6 +8,7 @@ may depend on the row.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from altmin.io.records import record
 Array = NDArray[Any]
 _FLIPS = 20
 _FEW_FLIPS = 8
+_CLEAR = 1.2  # below the bounds of all rules: where a draw of chance comes so near, more decide nothing
 _SUMS = 60  # flips of which mean and spread of a sum are known well enough
 _SIZES = 100  # further flips, which say how large the product with each function is by chance
 _WAVES = 64  # random directions along which a wave is looked for
@@ -129,13 +131,13 @@ def misfit(
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = drawn[: _FEW_FLIPS + 1]
     few = few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1e-30)
-    thirds = np.array([_thirds([part[some] for part in white], one[some]) for one in few])
+    thirds = _over_draws(few, lambda one: _thirds([part[some] for part in white], one[some]))
     return Misfit(
         float(np.fmax(along.largest, cross.largest)),
         along.total,
         _over_chance(weighted_norms(designs[0], few, designs[-1])),
-        _over_chance(thirds[:, 0]),
-        _over_chance(thirds[:, 1]),
+        float(thirds[0]),
+        float(thirds[1]),
         6 * float(np.std(r)) / np.sqrt(len(rows)),
         _middle(r, fitted),
         _neighbour(r, fitted),
@@ -258,6 +260,16 @@ def _correlated(drawn: Array, terms: Array) -> _Correlated:
         float((total[0] - mean) / spread),
         float(((total[0] / mean) ** (1 / 3) - 1 + skew) / np.sqrt(skew)),
     )
+
+
+def _over_draws(drawn: Array, measure: Callable[[Array], tuple[float, ...]]) -> Array:
+    """What is measured of the first row over the largest of the others; no more of them than it takes."""
+    own, most = np.array(measure(drawn[0])), np.zeros(1)
+    for one in drawn[1:]:
+        most = np.maximum(most, measure(one))
+        if np.all(own <= _CLEAR * most):
+            break
+    return np.asarray(own / np.maximum(most, 1e-300))
 
 
 def _over_chance(values: Array) -> float:
