@@ -36,3 +36,9 @@ def test_what_a_model_holds_is_part_of_the_plan():
         assert make_plan(wide, 1, held=held).peak_bytes > held
     sparse = Info(50_000, np.dtype("f8"), n_rows=100_000, sparse=True, row_entries=20)
     assert altmin.FactorizationMachineRegressor(2)._held_bytes(sparse) < 30 * MIB
+
+
+def test_supports_between_a_sweep_and_its_refit_are_counted():
+    info = Info(50, np.dtype("f8"), n_rows=1000)
+    few, many = (altmin.ApproximateDictionaryLearning(9, n_nonzero_coefs=k)._held_bytes(info) for k in (1, 5))
+    assert many - few == 2 * 4 * 4 * 1000  # two versions of four more numbers of atoms a row

@@ -66,8 +66,9 @@ def test_the_sizes_of_two_features_that_multiply_are_seen():
     sizes = np.abs(X[:, [2, 4]])
     y = X[:, 0] ** 2 + 0.05 * (sizes.prod(axis=1) - 0.3 * sizes.sum(axis=1)) + 0.1 * rng.standard_normal(400)
     fitted = J @ np.linalg.lstsq(J, y, rcond=None)[0]
-    found = misfit(y - fitted, J, (X,), X, fitted)
-    assert found.shape > 1.2 and found.steps > 4  # the first is the bound of the rule
+    found = [misfit(y - fitted, J, (X,), X, fitted, seed=seed) for seed in range(9)]
+    assert np.median([one.shape for one in found]) > 1.4  # of any functions that were drawn
+    assert np.median([one.steps for one in found]) > 4
 
 
 @pytest.mark.parametrize("later", [-1, 1])

@@ -188,7 +188,7 @@ def stream_tests(ratio: float, loss: float) -> list[Test]:
     """What may be said of rows that are gone."""
     return [
         whole("rows seen again", "rows", 0.0, at_least=1.0, id="seen_again", otherwise="plausible",
-              meaning="None: rows of a stream are gone, or there are too many parameters for the Jacobian."),
+              meaning="None: the rows of a stream are gone, or parameters are too many to look at them."),
         whole("the error fell on fresh rows, or is gone", "fall", 0.0 if loss <= EXACT_LOSS else ratio,
               at_most=0.75, id="falling",
               meaning="Each batch of new rows removes a constant share of the error."),

@@ -22,7 +22,7 @@ from altmin.algorithms.overcomplete.peeling_sizes import (
     theory_plan,
 )
 from altmin.algorithms.overcomplete.unit_rows import squares_left, unit_rows
-from altmin.contract import Block
+from altmin.contract import Block, Info
 from altmin.engine import AnySource, Source, collect_rows
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.overcomplete.evidence import compared, fitted_quantities, sparsity
@@ -141,6 +141,11 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self._set_codes(cast(Source, source))  # a one-way stream was refused by the run
         self.guarantee_ = judge(OVERCOMPLETE, fitted_quantities(self, result.state.figures))
         return self
+
+    def _held_bytes(self, info: Info) -> int:
+        # Supports of all codes between a sweep and its refit, while the next sweep writes others.
+        supports = 2 * (4 * sparsity(self.n_nonzero_coefs, info.n_features) + 12)
+        return super()._held_bytes(info) + supports * (info.n_rows or 0)
 
     def _algorithm(self, source: AnySource) -> ApproximateDictionary:
         info = source.info
