@@ -1,7 +1,4 @@
-"""More perturbations of dictionaries, thought out in one go before any was run, and dealt by a coin.
-
-One half tuned rules, the other one judged them, once: since then it may tune, too.
-"""
+"""More perturbations of dictionaries, thought out in one go before any was run; all may tune since they judged."""
 
 from __future__ import annotations
 
@@ -35,6 +32,17 @@ def missing(d: Draft, codes: Array) -> None:
     extra = unit(d)
     d.asked = len(d.factors)
     made(d, lambda X: X + np.outer(codes, extra), codes != 0)
+
+
+def replaced(d: Draft, others: Array, rows: Array) -> None:
+    """In some samples the first atoms are other ones: all made the samples, and fewer were asked for."""
+    mine, d.asked = d.codes[:, : len(others)], len(d.factors)
+    on = np.any(mine != 0, axis=1)
+    d.factors = np.vstack([d.factors, others])
+    rest = np.where(rows[:, None], 0.0, mine)
+    d.codes = np.hstack([rest, d.codes[:, len(others) :], mine - rest])
+    d.by_nature = float(min(np.mean(on & rows), np.mean(on & ~rows))) < seen(d)
+    d.holds = d.sound = False
 
 
 def unit(d: Draft) -> Array:
@@ -405,14 +413,12 @@ def uneven_atoms(d: Draft) -> None:
     d.codes = d.codes * np.geomspace(1, d.rng.uniform(2, 4), d.codes.shape[1])
 
 
-TUNING = (
+ALL = (
     only_differences, rare_and_large, fan, overtone, folded, away_from_zero, often_and_small, twins,
     covered, missing_plane, turned_pair, balance, root_of_squares, other_beginning, triple,
-    crossed_features, bent_sensor, sorted_rows, own_signs, other_scale, two_sizes,
-)  # fmt: skip
-JUDGING = (
-    misjoined, chain, ghost, companion, lost_small, mutual, any_two, turned_by_size, full_wave,
-    louder_half, drifting_feature, compromise, dead_features, other_units, two_faces, leaky,
-    largest_wins, jittered, dense_direction, late_features, own_densities, silent_samples,
-    uneven_atoms, tailed, even_sizes, single_precision,
+    crossed_features, bent_sensor, sorted_rows, own_signs, other_scale, two_sizes, misjoined, chain,
+    ghost, companion, lost_small, mutual, any_two, turned_by_size, full_wave, louder_half,
+    drifting_feature, compromise, dead_features, other_units, two_faces, leaky, largest_wins, jittered,
+    dense_direction, late_features, own_densities, silent_samples, uneven_atoms, tailed, even_sizes,
+    single_precision,
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary import changes, later_changes, measured_changes
+from altmin_lab.adversary import changes, fresh_changes, later_changes, measured_changes
 from altmin_lab.adversary.compose import Array, Draft, Part, between, whole
 
 
@@ -582,7 +582,6 @@ PERTURBATIONS = (
         shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
         two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
         powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
-        *changes.TUNING, *changes.JUDGING, *later_changes.TUNING, *measured_changes.TUNING)),
-    *(Part(act.__name__.replace("_", " "), act, held_out=True)
-      for act in (*later_changes.JUDGING, *measured_changes.JUDGING)),
+        *changes.ALL, *later_changes.ALL, *measured_changes.ALL)),
+    *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in fresh_changes.JUDGING),
 )  # fmt: skip

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from altmin_lab.adversary.changes import close, made, missing, seen, some, unit
+from altmin_lab.adversary.changes import close, made, missing, replaced, seen, some, unit
 from altmin_lab.adversary.compose import Array, Draft, between, sines, whole
-
-
-def _replaced(d: Draft, others: Array, rows: Array) -> None:
-    """In some samples the first atoms are other ones: all made the samples, and fewer were asked for."""
-    mine, d.asked = d.codes[:, : len(others)], len(d.factors)
-    on = np.any(mine != 0, axis=1)
-    d.factors = np.vstack([d.factors, others])
-    rest = np.where(rows[:, None], 0.0, mine)
-    d.codes = np.hstack([rest, d.codes[:, len(others) :], mine - rest])
-    d.by_nature = float(min(np.mean(on & rows), np.mean(on & ~rows))) < seen(d)
-    d.holds = d.sound = False
 
 
 def interlude(d: Draft) -> None:
@@ -25,7 +14,7 @@ def interlude(d: Draft) -> None:
     length = int(d.rng.uniform(0.08, 0.3) * n)
     begin = whole(d.rng, 0, n - length)
     rows = (np.arange(n) >= begin) & (np.arange(n) < begin + length)
-    _replaced(d, np.vstack([unit(d), unit(d)]), rows)
+    replaced(d, np.vstack([unit(d), unit(d)]), rows)
 
 
 def turned_features(d: Draft) -> None:
@@ -50,13 +39,13 @@ def lenders(d: Draft) -> None:
 def other_when_loud(d: Draft) -> None:
     """In the larger half of the samples with an atom it is another one."""
     size, on = np.linalg.norm(d.codes @ d.factors, axis=1), d.codes[:, 0] != 0
-    _replaced(d, unit(d)[None], size > np.median(size[on]))
+    replaced(d, unit(d)[None], size > np.median(size[on]))
 
 
 def half_when_negative(d: Draft) -> None:
     """Where an atom's code is negative, only half of its features show."""
     seen_then = d.rng.permutation(len(d.factors[0])) % 2 != 0
-    _replaced(d, (d.factors[0] * seen_then)[None], d.codes[:, 0] < 0)
+    replaced(d, (d.factors[0] * seen_then)[None], d.codes[:, 0] < 0)
 
 
 def answer(d: Draft) -> None:
@@ -96,13 +85,13 @@ def half_flipped(d: Draft) -> None:
     """In some samples half of an atom's features have the other sign."""
     rows = some(d, 0.15, 0.6)
     flipped = np.where(d.rng.permutation(len(d.factors[0])) % 2 == 0, -1.0, 1.0) * d.factors[0]
-    _replaced(d, flipped[None], rows)
+    replaced(d, flipped[None], rows)
 
 
 def every_seventh(d: Draft) -> None:
     """Every seventh sample has other atoms in the place of two."""
     rows = np.arange(len(d.codes)) % whole(d.rng, 4, 9) == 0
-    _replaced(d, np.vstack([unit(d), unit(d)]), rows)
+    replaced(d, np.vstack([unit(d), unit(d)]), rows)
 
 
 def logarithmic(d: Draft) -> None:
@@ -183,9 +172,9 @@ def triangular(d: Draft) -> None:
     d.codes = np.sign(d.codes) * d.rng.triangular(0.25, 0.25, 2.0, d.codes.shape)
 
 
-TUNING = (larger_of_two, lenders, two_recordings)  # they judged, and failed
-JUDGING = (
-    interlude, turned_features, other_when_loud, half_when_negative, answer, missing_signs,
-    blurred_rows, half_flipped, every_seventh, logarithmic, amplified, crowd, wandering,
-    leaning, lognormal, three_sizes, more_samples, mostly_positive, triangular,
+ALL = (
+    larger_of_two, lenders, two_recordings, interlude, turned_features, other_when_loud,
+    half_when_negative, answer, missing_signs, blurred_rows, half_flipped, every_seventh, logarithmic,
+    amplified, crowd, wandering, leaning, lognormal, three_sizes, more_samples, mostly_positive,
+    triangular,
 )  # fmt: skip

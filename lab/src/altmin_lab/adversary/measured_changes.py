@@ -1,4 +1,4 @@
-"""Perturbations of dictionaries that were thought out last: what measuring and preparing does to data."""
+"""Perturbations of dictionaries that were thought out then: what measuring and preparing does to data."""
 
 from __future__ import annotations
 
@@ -107,8 +107,7 @@ def measured_twice(d: Draft) -> None:
     d.codes = np.repeat(d.codes, 2, axis=0)
 
 
-TUNING = (batches,)  # it judged once
-JUDGING = (
-    quantile_normalised, stuck, average_reference, median_reference, overcomplete, afterglow, resting,
-    loose, unsigned, own_gains, measured_twice,
+ALL = (
+    batches, quantile_normalised, stuck, average_reference, median_reference, overcomplete, afterglow,
+    resting, loose, unsigned, own_gains, measured_twice,
 )  # fmt: skip
