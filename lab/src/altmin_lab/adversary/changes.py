@@ -1,4 +1,4 @@
-"""More perturbations of dictionaries, thought out in one go before any was run; all may tune since they judged."""
+"""More perturbations of dictionaries, thought out in one go before any was run."""
 
 from __future__ import annotations
 
