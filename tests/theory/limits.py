@@ -168,7 +168,7 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
-    larger = 1.25 if evidence.fit.theorem == 3 else 1.15  # codes have errors, too; a stream is followed
+    larger = 1.17 if evidence.fit.theorem == 3 else 1.08  # codes have errors, too; a stream is followed
     name = "turn" if evidence.fit.theorem == 1 else "se"
     return put(evidence, ["atoms", name], measured / (2.5 * larger))
 
@@ -181,6 +181,24 @@ def _in_all_ways(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
         "line": size,
         "size_related": size * (_CHANCE + (4 if noisy else 1)),
     }
+    for name, value in doubts.items():
+        evidence = put(evidence, ["atoms", name], value)
+    return evidence
+
+
+def _nearly_all(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
+    """Three unusual numbers of an atom, none beyond its own bound, whose fourth powers add up to this."""
+    size = (measured / 3) ** 0.25
+    doubts = {
+        "line": 0.75 * size,
+        "together": 0.12 * size,
+        "lean": (2 * np.log(2 * evidence.fit.components.shape[1])) ** 0.5 * size,  # this one speaks of all
+    }
+    none = dict.fromkeys(("curved", "tied", "multiplied"), 0.0)
+    zeros = dict.fromkeys(
+        ("together", "line", "size_related", "sign_related", "second", "drift"), np.zeros(K)
+    )
+    evidence = replace(evidence, atoms=replace(evidence.atoms, **none, **zeros))
     for name, value in doubts.items():
         evidence = put(evidence, ["atoms", name], value)
     return evidence
@@ -242,6 +260,7 @@ _NOISY_ATOMS = [
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
     Limit("none_dense", "<=", 0.005, "plausible", "atoms.dense", speaks_of="none"),
     Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
+    Limit("doubts", "<=", 3.0, "plausible", _nearly_all, speaks_of="one"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")
 _COMPLETE = [

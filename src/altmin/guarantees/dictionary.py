@@ -16,6 +16,7 @@ from scipy.stats import chi2
 
 from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
 from altmin.guarantees.dictionary_atoms import AtomFacts
+from altmin.guarantees.dictionary_doubts import doubts
 from altmin.guarantees.dictionary_theory import DictionaryEvidence, theorem_conditions
 from altmin.io.records import record
 
@@ -53,19 +54,21 @@ _WHOLE = (
 )
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
+_NOISY = ("doubts",)
 _BOUND = 2.5  # standard errors
 _SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
 _TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
 _SEVERAL = 1.02  # one doubt that is just no reason to object, and hardly any other
 _LEAN = 3.5  # deviations of chance
+_DOUBTS, _OF_MANY = 3.0, 0.5  # one right fit of twenty has more; with many atoms the worst has more
 _HALF = 0.499  # of the atoms: where as many are doubtful as aren't, the others are mixtures of those
 _FEW_DENSE, _RARE = (
     2.5,
     (0.0005, 0.003),
 )  # samples without any zero that may be outliers
 _CODES, _FOLLOWED = (
-    1.15,
-    1.25,
+    1.08,
+    1.17,
 )  # times larger than least squares says: codes have errors, a stream is followed
 
 
@@ -132,7 +135,7 @@ def tests(e: AtomsEvidence) -> list[Test]:
         meaning="Share of the atoms against which something stands (one that can't be judged counts half as "
         "much again). Where it is large, the others may be mixtures of those.",
     )  # fmt: skip
-    return [*found, *_refit_tests(e), judged, *_whole_tests(e), *theory]
+    return [*found, *_doubt_tests(e), *_refit_tests(e), judged, *_whole_tests(e), *theory]
 
 
 def _use_tests(e: AtomsEvidence) -> list[Test]:
@@ -167,10 +170,9 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     a = e.atoms
     assert a is not None
     clean, n, k = a.noise == 0, max(a.n_samples, 1), len(a.theta)
-    by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
     off, se = _off(e)
     apart = 0.35 if clean else 0.15 + 4 / np.sqrt(n)
-    related = np.maximum(a.size_related, a.sign_related) / (by_chance + (1 if clean else 4)) * np.ones(k)
+    related = _related(a)
     return [
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
              at_most=apart,
@@ -206,8 +208,8 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              "leaves something in all."),
         each("samples with an atom share one direction", "second", a.second, at_most=1.0, id="one_direction",
              otherwise="plausible", against="its samples point in two directions",
-             meaning="What the samples with an atom leave over has a direction of its own: two atoms close "
-             "to each other were taken for one."),
+             meaning="What samples with an atom hold besides it has a direction of its own: two atoms were "
+             "taken for one, or the atom looks another way in some samples."),
         each("early and late samples agree", "drift", a.drift, at_most=1.0, id="still",
              otherwise="contradicted", against="it moved between early and late samples",
              meaning="Angle between the atoms of early and late samples, over what noise explains."),
@@ -218,6 +220,30 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
         each("atoms are accurate", "error bound", off + _BOUND * se, at_most=0.05, id="accurate",
              against="noise blurs it",
              meaning="Angle that noise leaves open, in radians. More samples make it smaller."),
+    ]  # fmt: skip
+
+
+def _related(a: AtomFacts) -> Any:
+    """How far each atom's codes and another one's depend on each other, over what is no chance."""
+    k = len(a.theta)
+    by_chance = float(np.sqrt(2 * np.log(2 * k * k)))  # the largest of so many |t|
+    return np.maximum(a.size_related, a.sign_related) / (by_chance + (1 if a.noise == 0 else 4)) * np.ones(k)
+
+
+def _doubt_tests(e: AtomsEvidence) -> list[Test]:
+    """With noise, whether too many tests hold by little."""
+    a = e.atoms
+    assert a is not None
+    if a.noise == 0:
+        return []
+    return [
+        each("doubts of all sorts don't add up", "sum of 4th powers",
+             doubts(a, _related(a), e.fit.components.shape[1]), id="doubts",
+             at_most=_DOUBTS + _OF_MANY * float(np.log(max(len(a.theta) / 6, 1.0))),
+             otherwise="plausible", against="many tests hold by little",
+             meaning="Fourth powers of the numbers that tell of another model, each over what one right "
+             "fit in fifty has. With noise, samples of another model may pass each test, but hardly all of "
+             "them easily."),
     ]  # fmt: skip
 
 
@@ -306,8 +332,8 @@ def rule(e: AtomsEvidence) -> Rule:
     if e.fit.theorem == 3:
         needs = (*needs, "settled", "unchanged")
     exact = e.atoms is not None and e.atoms.noise == 0
-    if exact:  # zeros prove of each sample what the law of their number only suggests of all
-        needs = tuple(name for name in needs if name not in _SUGGESTED)
+    # zeros prove of each sample what the law of their number only suggests of all
+    needs = tuple(name for name in needs if name not in _SUGGESTED) if exact else (*needs, *_NOISY)
     if e.halves is not None and not exact:  # exact zeros prove more than fits to fewer samples
         needs = (*needs, *_FULL)
     return Rule("exact" if exact else "noisy", needs)
@@ -319,7 +345,7 @@ def claim(e: AtomsEvidence) -> str:
     if e.atoms is None:
         return text
     noise = e.atoms.noise
-    share = max(0.01, 0.25 * noise) if noise > 0 else 0.003
+    share = max(0.01, 0.5 * noise) if noise > 0 else 0.003
     rare = 100 * max(share, _SEEN[noise > 0] / max(e.atoms.n_samples, 1))
     close = f", and atoms closer than {max(0.08, 2 * noise):.2g} rad," if noise > 0 else ""
     return f"{text} What occurs in fewer than {rare:.2g} % of the samples{close} would not be seen."
@@ -363,8 +389,10 @@ DICTIONARY = Family(
         "fine": "values are rounded too coarsely: keep more digits",
         "three": "some atoms keep together: samples with two of them and without the third one would tell",
         "several": "some atoms may be mixtures of two: more samples",
+        "doubts": "no test rejects the atoms, but several have doubts: more samples, or less noise",
         "lines": "two atoms are mixed up: more samples, or another random_state",
-        "one_direction": "some components merge two atoms: try a larger n_components",
+        "one_direction": "some components merge two atoms, or look another way in some samples: try a larger "
+        "n_components",
         "still": "the data changed on the way: fit early and late samples separately, or use "
         "OnlineDictionaryLearning",
         "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",

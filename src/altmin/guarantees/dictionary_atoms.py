@@ -17,6 +17,7 @@ from scipy.special import erf, erfinv
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
+from altmin.guarantees.dictionary_shadow import shadows
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 from altmin.kernels.gram import row_norms2
@@ -27,7 +28,6 @@ Array = NDArray[Any]
 _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so many samples for each atom
 _EM_ROWS, _EM_STEPS = 2000, 30
 _SURROGATES = 500  # Gaussian samples that are coded for comparison
-_DRAWS, _FIRST_DRAWS, _CLEAR = 16, 4, 1.2  # of chance; the first ones, and times them that need no others
 _SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
 _CLIP = 4.0  # standard deviations of noise
@@ -53,7 +53,7 @@ class AtomFacts:
     line : ndarray
         Samples on the most crowded line with another atom, over what chance explains.
     second : ndarray
-        Direction that samples with it leave over, over what other samples leave.
+        Direction of its own in what samples with it hold besides, over what chance explains.
     drift : ndarray
         Angle between early and late samples' atoms, over what noise explains.
     step, se : ndarray
@@ -159,9 +159,11 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         if np.count_nonzero(own[2]) < np.count_nonzero(S):
             (X, Z, S, noise, uneven), sizes = own, None
     outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
-    multiplied = multiply(S, _clipped(Z, S, noise * np.linalg.norm(decoder, axis=0)), noise > 0)
+    own_noise = noise * np.linalg.norm(decoder, axis=0)
+    multiplied = multiply(S, _clipped(Z, S, own_noise), noise > 0)
     del Z
-    step, variances, second, bent, lean = _from_rest(S, X, A, noise)
+    step, variances, bent, lean = _from_rest(S, X, A, noise)
+    second = shadows(S, X, A, own_noise) if noise > 0 else np.zeros(len(A))
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     speaking = with_fewer_silent(S != 0)
@@ -178,7 +180,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     U = S[apart]
     window = np.full(k, 5e-5)
     if noise > 0:
-        window = 2 * noise * np.linalg.norm(decoder, axis=0) / np.where(size > 0, size, 1.0)
+        window = 2 * own_noise / np.where(size > 0, size, 1.0)
     span, alone = spans(U[:: _thinned(U)])
     discrete = _discrete(S)
     seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each of them counts
@@ -246,12 +248,12 @@ def _bare(S: Array, A: Array) -> Array:
     return (single & ~(np.any(S > 0, axis=0) & np.any(S < 0, axis=0))).astype(np.float64)
 
 
-def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, Array, float, float]:
-    """Least-squares steps, variances of the atoms; second directions, curvature and lean of the rest."""
+def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array, float, float]:
+    """Least-squares steps, variances of the atoms; curvature and lean of the rest."""
     step, variances, rest = _least_squares(S, X, A)
     if noise == 0:
-        return step, np.zeros_like(variances), np.zeros(len(A)), 0.0, 0.0
-    return step, variances, _second_direction(S, rest), curved(X, S), leaning(rest, S, A)
+        return step, np.zeros_like(variances), 0.0, 0.0
+    return step, variances, curved(X, S), leaning(rest, S, A)
 
 
 def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:
@@ -367,54 +369,6 @@ def angles(atoms: Array, reference: Array) -> Array:
     along = np.einsum("ij,ij->i", U, R)
     across = np.linalg.norm(R - along[:, None] * U, axis=1)
     return np.where(norms[:, 0] > 0, np.arctan2(across, np.abs(along)), np.pi / 2)
-
-
-def _second_direction(S: Array, rest: Array) -> Array:
-    """Top eigenvalue of what samples with an atom leave over, against that of samples without it."""
-    k = S.shape[1]
-    found = np.full(k, np.nan)
-    rng = np.random.default_rng(0)
-    rest = rest.astype(np.float32)  # ratios of sums: a thousandth of a percent is enough
-    for i in range(k):
-        on = np.flatnonzero(S[:, i])
-        size = np.abs(S[on, i])
-        large = on[size >= np.median(size)] if len(on) else on
-        off = np.flatnonzero(S[:, i] == 0)
-        m = min(len(large), 400)
-        if m < 8 or len(off) < 2 * m:
-            continue
-        large = large[np.argsort(-np.abs(S[large, i]), kind="stable")[:m]]
-        draws = _draws(off, m, rng)
-        own, *others = _tops(rest[np.vstack([large, draws[:_FIRST_DRAWS]])])
-        if own > _CLEAR * max(others):  # more draws only raise what chance gives
-            others += list(_tops(rest[draws[_FIRST_DRAWS:]]))
-        found[i] = own / (2.2 * max(others) + 0.25 * (max(others) - min(others)))
-    return found
-
-
-def _draws(rows: Array, m: int, rng: np.random.Generator) -> Array:
-    """Some sets of m rows, each without repetition."""
-    if len(rows) >= _DRAWS * m:
-        return rng.permutation(rows)[: _DRAWS * m].reshape(_DRAWS, m)
-    return np.array([rng.choice(rows, m, replace=False) for _ in range(_DRAWS)])
-
-
-def _tops(R: Array) -> Array:
-    """Largest eigenvalue of each R'R without the tenth of the rows that is largest, by a few powers.
-
-    R is written on.
-    """
-    squares = np.einsum("sij,sij->si", R, R)
-    seen = squares <= np.quantile(squares, 0.9, axis=1, keepdims=True)  # others: their support was missed
-    R[~seen] = 0.0
-    turned = R.transpose(0, 2, 1)
-    G = turned @ R if R.shape[2] <= R.shape[1] else R @ turned
-    v = np.linalg.norm(G, axis=2)
-    for _ in range(12):
-        w = (G @ v[:, :, None])[:, :, 0]
-        size = np.linalg.norm(w, axis=1, keepdims=True)
-        v = np.where(size > 0, w / np.where(size > 0, size, 1.0), 0.0)
-    return np.asarray(np.einsum("si,sij,sj->s", v, G, v, optimize=True))
 
 
 def _drift(S: Array, X: Array, noise: float) -> Array:

@@ -11,7 +11,7 @@ from altmin_lab.adversary.compose import Array, Draft, between, whole
 
 def seen(d: Draft) -> float:
     """Share of the samples below which a report prints that it sees nothing."""
-    share, samples = (max(0.01, 0.25 * d.noise), 15) if d.noise > 0 else (0.003, 10)
+    share, samples = (max(0.01, 0.5 * d.noise), 15) if d.noise > 0 else (0.003, 10)
     return max(share, samples / len(d.codes))
 
 

@@ -228,9 +228,7 @@ def rare_atom(d: Draft) -> None:
     on = d.rng.random(n) < share
     d.codes = np.column_stack([d.codes, np.where(on, 1.5 * d.rng.standard_normal(n), 0.0)])
     d.asked, d.sound = k, False
-    d.by_nature = d.noise > 0 and share < max(
-        0.01, 0.25 * d.noise
-    )  # the report prints that it can't see that
+    d.by_nature = d.noise > 0 and share < changes.seen(d)  # the report prints that it can't see that
 
 
 def two_densities(d: Draft) -> None:

@@ -1,0 +1,103 @@
+"""Whether what samples with an atom hold besides it has a direction of its own.
+
+Where two atoms were taken for one, where an atom looks another way in some samples, or where features don't
+add up, something follows an atom wherever it goes. A pursuit that goes down to the noise codes it by small
+codes of other atoms, so that nothing is seen in what that leaves over. What is left beside *large* codes
+holds all of it; small codes of atoms that are really there are as frequent in samples with any other atom.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from altmin.kernels.gram import row_norms2
+
+Array = NDArray[Any]
+_LARGE = 4.0  # standard deviations of noise
+_LOUD, _HEAVY = (
+    4.0,
+    2.0,
+)  # times the median energy of what is left, of a squared code: no sample counts for more
+_MOST, _FEWEST, _WITHOUT = 400, 8, 16  # samples with an atom: with its largest codes; and samples without it
+_CHANCE = 1.6  # times the edge of the eigenvalues of noise
+_SMALL, _STEPS = 32, 12  # features up to which all eigenvalues are computed; steps for the largest one
+
+
+def shadows(S: Array, X: Array, A: Array, noise: Array) -> Array:
+    r"""Largest eigenvalue of what comes with each atom, over what chance explains.
+
+    Of r, what large codes leave of a sample, :math:`\sum s^2 (r r^T - B)` over the samples with an atom of
+    code s is a matrix of noise if B is the mean of :math:`r r^T` over all samples, and nothing follows the
+    atom. Its squared norm is known from its terms, and with that the edge of its eigenvalues.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n_samples, n_components)
+        Codes, 0 where an atom is off.
+    X : ndarray of shape (n_samples, n_features)
+        Samples.
+    A : ndarray of shape (n_components, n_features)
+        Unit atoms.
+    noise : ndarray of shape (n_components,)
+        Standard deviation of each atom's codes.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Above 1 no chance; NaN where too few samples tell.
+    """
+    large = np.where(np.abs(S) > _LARGE * noise, S, 0.0)
+    rest = X - large @ A
+    n, d = rest.shape
+    found = np.full(len(A), np.nan)
+    if not n:
+        return found
+    energy = row_norms2(rest) / np.maximum(d - np.count_nonzero(large, axis=1), 1)
+    rest *= np.sqrt(np.minimum(1.0, _LOUD * np.median(energy) / np.maximum(energy, 1e-300)))[:, None]
+    base = rest.T @ rest / n
+    size = np.linalg.norm(base)
+    if size == 0:
+        return found
+    edge = 2 * np.sqrt(_top(base) / np.trace(base))
+    around = np.einsum("ij,ij->i", rest @ base, rest)
+    terms = row_norms2(rest) ** 2 - 2 * around + size**2
+    rest = rest.astype(np.float32)  # of an eigenvalue of noise two digits are enough
+    for i in range(len(A)):
+        on = np.flatnonzero(large[:, i])
+        if len(on) < _FEWEST or n - len(on) < _WITHOUT:
+            continue
+        squares = large[on, i] ** 2
+        first = np.argsort(-squares, kind="stable")[:_MOST]
+        rows, weight = on[first], np.minimum(squares[first], _HEAVY * np.median(squares[first]))
+        by_chance = edge * np.sqrt(weight**2 @ terms[rows])
+        found[i] = _largest(rest[rows], weight.astype(np.float32), base) / (_CHANCE * by_chance)
+    return found
+
+
+def _largest(R: Array, weight: Array, base: Array) -> float:
+    """Largest eigenvalue of R' diag(weight) R less its expectation; by Lanczos' steps where it is large."""
+    expected = weight.sum() * base
+    if len(base) <= _SMALL:
+        return _top((R.T * weight) @ R - expected)
+    turned = np.random.default_rng(0).standard_normal(len(base))
+    before, length, diagonal, beside = np.zeros_like(turned), 0.0, [], []
+    v = turned / np.linalg.norm(turned)
+    for _ in range(_STEPS):
+        w = R.T @ (weight * (R @ v.astype(np.float32))) - expected @ v - length * before
+        diagonal.append(float(v @ w))
+        w -= diagonal[-1] * v
+        before, length = v, float(np.linalg.norm(w))
+        if length <= 1e-6 * abs(diagonal[0]):
+            break
+        v = w / length
+        beside.append(length)
+    steps = len(diagonal)
+    return _top(np.diag(diagonal) + np.diag(beside[: steps - 1], -1))
+
+
+def _top(symmetric: Array) -> float:
+    """Its largest eigenvalue, from the lower triangle."""
+    return float(np.linalg.eigvalsh(symmetric)[-1])
