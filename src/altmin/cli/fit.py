@@ -148,6 +148,7 @@ def load_model(path: Path) -> Any:
 
 def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
     """A table as the model takes it: where both have names, its columns in the model's order."""
+    warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are checked here
     encodes = bool(getattr(model, "_categories", None))
     frame = read_table(data, replace(wanted or Wanted(), text=encodes))
     names = getattr(model, "feature_names_in_", None)
@@ -155,7 +156,6 @@ def read_features(model: Any, data: str, wanted: Wanted | None = None) -> Frame:
         return frame
     if isinstance(frame.X, str):  # other columns than the model's: these have to be picked
         frame = read_table(data, Wanted(columns=tuple(frame.columns)))
-    warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are checked here
     place = {name: number for number, name in enumerate(frame.columns or [])}
     missing = [str(name) for name in names if name not in place]
     if missing:
