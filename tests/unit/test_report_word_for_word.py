@@ -1,9 +1,11 @@
 """A report with all that a report can hold, as text, as a card and in a terminal: every row, every number."""
 
+import html
 import io
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -44,7 +46,7 @@ REPORT = GuaranteeReport(
 FEW = "\n".join(f"{i:>8}  unknown          1e-12      2e6        1" for i in range(2, 12))
 TEXT = f"""\
 guarantee: plausible (full effort, estimated error 0.0123)
-  The claim: The columns of A.
+  The claim, if the alternative below is ruled out: The columns of A.
   It assumes: codes are independent
   It assumes: noise is even
   factor  verdict          error  at most  samples
@@ -64,7 +66,8 @@ guarantee: plausible (full effort, estimated error 0.0123)
 CARD = [
     "≈ plausible|It fits, but the data can't rule out the alternative named below.",
     "full effort, estimated error 0.0123",
-    "The claim: The columns of A.|It assumes: codes are independent|It assumes: noise is even",
+    "The claim, if the alternative below is ruled out: The columns of A.|It assumes: codes are independent"
+    "|It assumes: noise is even",
     "What to do next:| more samples &lt;now&gt;",
     "Factor|Verdict|Error|At most (90 %)|Samples|What stands against it",
     "0|recovered|0.001|0.0025|300",
@@ -82,7 +85,7 @@ CARD = [
 TERMINAL = """\
 ≈ plausible (full effort, estimated error 0.0123)
 It fits, but the data can't rule out the alternative named below.
-The claim: The columns of A.
+The claim, if the alternative below is ruled out: The columns of A.
 It assumes: codes are independent
 It assumes: noise is even
 factor verdict error at most samples against
@@ -226,3 +229,17 @@ def test_a_pile_at_either_end_of_all_values_or_of_one_feature():
     levels = np.round(top, 1)
     assert cut_off(levels, grid=0.1) > 0
     assert cut_off(levels, grid=1.0) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        ("recovered", "The claim: The columns of A."),
+        ("unknown", "Not claimed, as the data can't decide: The columns of A."),
+        ("contradicted", "Not claimed, as the data contradict it: The columns of A."),
+    ],
+)
+def test_what_the_verdict_does_not_bear_out_is_not_called_a_claim(verdict, words):
+    report = replace(REPORT, verdict=verdict)
+    assert words in str(report)
+    assert html.escape(words) in report._repr_html_()

@@ -20,6 +20,12 @@ _VERDICTS = {
     "unknown": ("#656d76", "?", "The data can't decide; the rows below say what is missing."),
     "contradicted": ("#b42318", "✗", "The data contradict it; the rows below say which test failed."),
 }
+_CLAIMED = {  # nobody should take for claimed what the verdict doesn't bear out
+    "recovered": "The claim",
+    "plausible": "The claim, if the alternative below is ruled out",
+    "unknown": "Not claimed, as the data can't decide",
+    "contradicted": "Not claimed, as the data contradict it",
+}
 _WIDTH = 79
 _STYLE = """<style>
 .altmin-guarantee { font-family: system-ui, sans-serif; line-height: 1.4; max-width: 66em; }
@@ -227,8 +233,9 @@ def _verdict(report: Any) -> tuple[str, str, str]:
 
 
 def _claimed(report: Any) -> list[str]:
-    """The claim, whether or not the verdict bears it out, and what it assumes."""
-    claim = [f"The claim: {report.claim}"] if report.claim else []
+    """What the report is about, said as far as the verdict bears it out, and what it assumes."""
+    words = _CLAIMED.get(report.verdict, _CLAIMED["unknown"])
+    claim = [f"{words}: {report.claim}"] if report.claim else []
     return claim + [f"It assumes: {text}" for text in report.assumptions]
 
 
