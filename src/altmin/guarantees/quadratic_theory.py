@@ -10,7 +10,7 @@ from altmin.algorithms.quadratic.lens import Lens
 from altmin.guarantees.report import Condition, check, unchecked
 
 PAPER = "Lin & Ye 2016"
-_C = 4 * np.sqrt(5)
+_C = 4 * 5**0.5
 
 
 def feature_rows(lens: Lens, raw: bool) -> list[Condition]:

@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from altmin.algorithms.quadratic.least_squares import LeastSquares
-from altmin.algorithms.quadratic.low_rank import symmetric_eigen
+from altmin.algorithms.quadratic.low_rank import canonical_signs, symmetric_eigen
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.algorithms.sparse.machine import SparseMachine, predict, user_model
 from altmin.contract import Block, Info
@@ -325,7 +325,7 @@ class FactorizationMachineClassifier(ClassifierMixin, OpensFrames):
         for state in states:
             values, vectors = symmetric_eigen(state.model.U, state.model.V)
             order = np.argsort(-np.abs(values), kind="stable")[: state.model.U.shape[1]]
-            found.append(state.lens.factors(vectors[:, order]).T)
+            found.append(canonical_signs(state.lens.factors(vectors[:, order]).T))
         self._lens = states[-1].lens
         self.centre_, self.factors_ = self._lens.centre, np.vstack(found)
         self._units = np.ones(1)
