@@ -155,7 +155,8 @@ class DictionaryEstimator(ComponentsEstimator):
             n_samples=n_samples,
             residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
         )
-        return AtomsEvidence(fit, atom_facts(X, self.components_, float(np.finfo(dtype).eps), sizes))
+        eps = float(np.finfo(dtype).eps)
+        return AtomsEvidence(fit, atom_facts(X, self.components_, eps, sizes, self.n_jobs))
 
     def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""
