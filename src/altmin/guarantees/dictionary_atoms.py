@@ -24,6 +24,7 @@ from altmin.io.records import record
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
+from altmin.kernels.thresholds import keep_large
 
 Array = NDArray[Any]
 _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so many samples for each atom
@@ -240,10 +241,15 @@ def atom_facts(
 
 def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, Array, Array, float, float]:
     """Samples of root mean square 1, X A^+, codes, noise, and how uneven that is."""
-    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
+    X = X / max(_rms(X), 1e-300)
     Z = X @ decoder
     noise, uneven = _noise(Z, decoder, X, A, rounding)
     return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
+
+
+def _rms(X: Array) -> float:
+    """Root mean square of the entries, 1 where there are none."""
+    return float(np.sqrt(np.vdot(X, X) / X.size)) if X.size else 1.0
 
 
 def _clipped(Z: Array, S: Array, noise: Array) -> Array:
@@ -329,7 +335,9 @@ def _spikes(Z: Array) -> Array:
 def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array:
     """Codes, 0 where an atom is off: to rounding without noise, by a pursuit down to the noise with it."""
     if noise == 0.0:
-        return np.where(np.abs(Z) > rounding * np.sqrt(np.mean(Z**2)), Z, 0.0)
+        S = Z.copy()
+        keep_large(S, np.full(len(A), rounding * _rms(Z)))
+        return S
     found = Pursuit(A, len(A), "ormp")(X, tol=noise**2 * A.shape[1])
     S = np.asarray(found.dense(), dtype=np.float64)
     return np.where(np.abs(S) > 2.5 * noise, S, 0.0)
