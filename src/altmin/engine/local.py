@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 
-from altmin.contract import Algorithm, Block, Round, State, Stats
+from altmin.contract import Algorithm, Round, State, Stats
 from altmin.engine.columns import Column, ColumnWriter
-from altmin.engine.cursor import Cursor
+from altmin.engine.cursor import Cursor, Read
 from altmin.engine.first_look import FirstLook
 from altmin.engine.plan import Plan
 from altmin.engine.reduce import Tree, map_in_order, runs
@@ -44,10 +44,10 @@ class LocalRounds:
         """Statistics of a round: map over its blocks, combine, keep the columns that it writes."""
         look = replace(self.look, checked=self._cursor.checked)
 
-        def reduced(run: list[Block]) -> tuple[list[tuple[int, Stats]], list[dict[str, Any]]]:
+        def reduced(run: list[Read]) -> tuple[list[tuple[int, Stats]], list[dict[str, Any]]]:
             part, columns = Tree(), []
-            for block in run:
-                sums, written = look.map(algorithm, state, step, block)
+            for read in run:
+                sums, written = look.map(algorithm, state, step, read())
                 part.push(sums)
                 columns.append(written)
             return part.levels, columns
@@ -56,12 +56,13 @@ class LocalRounds:
         n_rows = self._cursor.rows_of(step)
         writer = ColumnWriter(step.writes, n_rows, self._cursor.column_bytes) if step.writes else None
         total = max(math.ceil(n_rows / self._cursor.height(step)), 1)
-        blocks = self._cursor.blocks(step, self.columns, number)
+        reads = self._cursor.reads(step, self.columns, number)
         plan = self._plan
-        parts = runs(blocks, total, plan.n_threads, plan.longest_run)
+        parts, done = runs(reads, total, plan.n_threads, plan.longest_run), 0
         for run, (levels, written) in map_in_order(reduced, parts, self._pool, plan.runs_in_flight):
-            for block in run:
-                watch((block.index + 1) / total)
+            for _ in run:
+                done += 1
+                watch(done / total)
             if writer:
                 for columns in written:
                     writer.write(columns)

@@ -13,7 +13,7 @@ from concurrent.futures import Executor
 from itertools import islice
 from typing import Any, TypeVar
 
-from altmin.contract import Block, Stats, combine
+from altmin.contract import Stats, combine
 from altmin.engine.side_by_side import Begun
 
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class Tree:
         return total
 
 
-def runs(blocks: Iterable[Block], total: int, n_threads: int, longest: int) -> Iterator[list[Block]]:
+def runs(blocks: Iterable[T], total: int, n_threads: int, longest: int) -> Iterator[list[T]]:
     """Blocks in runs, each of which one thread takes at once: a hand-over between threads takes its time.
 
     A run is an aligned group of 2^j blocks, so that its statistics enter the tree as one. It is no longer
@@ -55,8 +55,8 @@ def runs(blocks: Iterable[Block], total: int, n_threads: int, longest: int) -> I
 
     Parameters
     ----------
-    blocks : iterable of Block
-        In order.
+    blocks : iterable
+        Blocks, or calls that give them, in order.
     total : int
         How many there will be.
     n_threads : int
@@ -66,7 +66,7 @@ def runs(blocks: Iterable[Block], total: int, n_threads: int, longest: int) -> I
 
     Yields
     ------
-    list of Block
+    list
         The next run.
     """
     coming, begun = iter(blocks), 0
