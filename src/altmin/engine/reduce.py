@@ -121,4 +121,5 @@ def map_in_order(
 
 def _oldest(flying: deque[Begun]) -> tuple[Any, Any]:
     begun = flying.popleft()
-    return begun.arguments[0], begun.result()
+    (item,) = begun.arguments
+    return item, begun.result()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 from altmin.engine.plan import allowed_threads
 from altmin.engine.threads import one_thread
@@ -49,7 +49,9 @@ class Begun:
             if self._future.done():
                 break
             begun._here()
-        return self._future.result()
+        result = self._future.result()
+        self.arguments = ()  # they may be large
+        return result
 
     def cancel(self) -> None:
         """Nobody asks for it any more."""
@@ -65,8 +67,17 @@ class Begun:
                 self._future.set_exception(error)
 
 
+Begin: TypeAlias = Callable[..., Begun]
+"""``begin(call, *arguments)``."""
+
+
+def at_once(call: Callable[..., Any], *arguments: Any) -> Begun:
+    """Begin a call here and now."""
+    return Begun(None, (), call, *arguments)
+
+
 @contextmanager
-def side_by_side(n_jobs: int | None) -> Iterator[Callable[..., Begun]]:
+def side_by_side(n_jobs: int | None) -> Iterator[Begin]:
     """A context that gives ``begin(call, *arguments)``, for calls that don't depend on each other.
 
     Each has one thread of BLAS, so results are the same bits for any number of jobs. For one job a call is
@@ -92,5 +103,3 @@ def side_by_side(n_jobs: int | None) -> Iterator[Callable[..., Begun]]:
         stack.enter_context(one_thread())
         pool = other_threads(allowed_threads(n_jobs), stack)
         yield begin
-        for call in begun:
-            call.result()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
-from altmin.engine.side_by_side import side_by_side
+from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
@@ -130,7 +130,7 @@ class AtomFacts:
 
 
 def atom_facts(
-    X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None, n_jobs: int | None = None
+    X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None, begin: Begin = at_once
 ) -> AtomFacts:
     """Look at samples through a dictionary.
 
@@ -144,8 +144,8 @@ def atom_facts(
         Rounding of the data.
     sizes : ndarray of shape (n_samples,), optional
         What samples were divided by: multiples of one sample are no copies.
-    n_jobs : int, optional
-        Threads that look at them side by side.
+    begin : callable
+        Begins what can be computed side by side.
 
     Returns
     -------
@@ -166,38 +166,37 @@ def atom_facts(
             (X, Z, S, noise, uneven), sizes = own, None
     outside, own_noise = _outside(X, Z, A, noise), noise * np.linalg.norm(decoder, axis=0)
     speaking = with_fewer_silent(S != 0)
-    with side_by_side(n_jobs) as begin:
-        three = begin(threes, speaking)
-        left = begin(_left_over, X, Z, S, A, noise)
-        multiplied = begin(multiply, S, _clipped(Z, S, own_noise), noise > 0)
-        del Z
-        rest = begin(_from_rest, S, X, A, noise)
-        second = begin(shadows, S, X, A, own_noise) if noise > 0 else begin(np.zeros, len(A))
-        drift = begin(_drift, S, X, noise)
-        spread, dense = _counts(speaking, noise > 0)
-        n, k = S.shape
-        phi, partner = together(speaking)
-        on = np.count_nonzero(S, axis=0)
-        size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
-        for looked in (left, multiplied, rest, second, drift):  # at codes as they are
-            looked.result()
-        S /= np.where(size > 0, size, 1.0)
-        apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
-        U = S[apart]
-        spanned = begin(spans, U[:: _thinned(U)])
-        window = np.full(k, 5e-5)
-        if noise > 0:
-            window = 2 * own_noise / np.where(size > 0, size, 1.0)
-        line = begin(crowded_lines, U, np.minimum(window, 0.3), 2000) if len(U) else begin(np.zeros, k)
-        discrete = _discrete(S)
-        seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each counts
-        codes = S[seen]
-        dependent = begin(related, codes if sizes is None else codes * sizes[seen, None])
-        # codes of a size of their own beside another atom, however close that size is to others
-        levelled = begin(levels, codes) if noise == 0 else begin(np.zeros, k)
-        some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
-        grid = grid_step(some) if noise > 0 else 0.0
-        n_distinct = _n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum())
+    three = begin(threes, speaking)
+    left = begin(_left_over, X, Z, S, A, noise)
+    multiplied = begin(multiply, S, _clipped(Z, S, own_noise), noise > 0)
+    del Z
+    rest = begin(_from_rest, S, X, A, noise)
+    second = begin(shadows, S, X, A, own_noise) if noise > 0 else begin(np.zeros, len(A))
+    drift = begin(_drift, S, X, noise)
+    spread, dense = _counts(speaking, noise > 0)
+    n, k = S.shape
+    phi, partner = together(speaking)
+    on = np.count_nonzero(S, axis=0)
+    size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
+    for looked in (left, multiplied, rest, second, drift):  # at codes as they are
+        looked.result()
+    S /= np.where(size > 0, size, 1.0)
+    apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
+    U = S[apart]
+    spanned = begin(spans, U[:: _thinned(U)])
+    window = np.full(k, 5e-5)
+    if noise > 0:
+        window = 2 * own_noise / np.where(size > 0, size, 1.0)
+    line = begin(crowded_lines, U, np.minimum(window, 0.3), 2000) if len(U) else begin(np.zeros, k)
+    discrete = _discrete(S)
+    seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each counts
+    codes = S[seen]
+    dependent = begin(related, codes if sizes is None else codes * sizes[seen, None])
+    # codes of a size of their own beside another atom, however close that size is to others
+    levelled = begin(levels, codes) if noise == 0 else begin(np.zeros, k)
+    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
+    grid = grid_step(some) if noise > 0 else 0.0
+    n_distinct = _n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum())
     step, variances, bent, lean = rest.result()
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
