@@ -15,7 +15,7 @@ import numpy as np
 from harness import Figure, promise
 from threadpoolctl import threadpool_limits
 
-from altmin import AND, CompleteDictionaryLearning, omp
+from altmin import AND, CompleteDictionaryLearning, FactorizationMachineRegressor, omp
 from altmin.algorithms.quadratic.one_pass import OnePass
 from altmin.datasets import make_dir, make_quadratic, make_sparse_dictionary
 from altmin.engine import Settings, open_source, run
@@ -72,7 +72,19 @@ def machine() -> Call:
     return lambda n_jobs: run(algorithm, source, Settings(max_iter=8, n_jobs=n_jobs, seed=0))
 
 
-FAMILIES = {"AND": nonnegative, "complete dictionary": dictionary, "OMP": pursuit, "machine": machine}
+def default_machine() -> Call:
+    """FactorizationMachineRegressor on the same rows, whole: least squares on the loss, and the report."""
+    p = make_quadratic(400_000, 100, 10, noise=0.1, random_state=0)
+    return lambda n_jobs: FactorizationMachineRegressor(10, random_state=0, n_jobs=n_jobs).fit(p.X, p.y)
+
+
+FAMILIES = {
+    "AND": nonnegative,
+    "complete dictionary": dictionary,
+    "OMP": pursuit,
+    "machine": machine,
+    "default machine": default_machine,
+}
 
 
 def _seconds(call: Callable[[], object]) -> float:

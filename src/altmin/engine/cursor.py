@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from itertools import chain
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ from altmin.engine.columns import IN_MEMORY_BYTES, Column
 from altmin.engine.plan import BESIDE_FILES_BYTES, KEPT_BYTES
 from altmin.engine.read_ahead import ReadAhead, Span, spans
 from altmin.engine.sources import AnySource, SourceError, Table
+
+Read: TypeAlias = Callable[[], Block]
 
 
 class Cursor:
@@ -116,21 +120,23 @@ class Cursor:
             self._advance(step.rows)
         return self.batch if isinstance(step.rows, Next | Same) else (0, self._n_rows())
 
-    def blocks(self, step: Round, columns: Mapping[str, Column], round_number: int) -> Iterator[Block]:
-        """The blocks of a round, on the grid that starts at its first row."""
+    def reads(self, step: Round, columns: Mapping[str, Column], round_number: int) -> Iterator[Read]:
+        """Calls that give the blocks of a round, on the grid that starts at its first row.
+
+        Rows in memory are cut out by the thread that works on them, all others are read here, in order.
+        """
         key = (self.seed, round_number)
         rows = step.rows
         if isinstance(rows, Take):
             for index, (ids, table) in enumerate(self._sample_of(rows.ids)):
                 found = {name: columns[name][ids] for name in step.reads}
-                yield self._block(index, int(ids[0]), table, found, key, ids)
+                yield partial(_block, table, index, int(ids[0]), found, key, ids)
             return
         start, stop = self.span(step)
         height = self.height(step)
         for index, (low, high) in enumerate(spans(start, stop, height)):
             found = {name: columns[name][low:high] for name in step.reads}
-            table = self._read((low, high), step) if step.needs_data else Table(None)
-            yield self._block(index, low, table, found, key)
+            yield partial(_block, self._reading((low, high), step), index, low, found, key)
 
     def _sample_of(self, ids: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Table]]:
         """Blocks of a sample. It is gathered once: rounds look at the same one again and again."""
@@ -159,6 +165,13 @@ class Cursor:
             self.position = 0
         self.batch = (self.position, min(self.position + rows.n, n_rows))
         self.position = self.batch[1]
+
+    def _reading(self, span: Span, step: Round) -> Table | Callable[[], Table]:
+        if not step.needs_data:
+            return Table(None)
+        read = partial(self._read, span, step)
+        in_memory = self.source.replayable and not (self.source.on_disk or self.source.on_workers)
+        return read if in_memory else read()
 
     def _read(self, span: Span, step: Round) -> Table:
         if not self.source.replayable:
@@ -199,15 +212,16 @@ class Cursor:
     def _n_rows(self) -> int:
         return self.source.require_replayable("a pass over all rows (which batch_size avoids)").n_rows
 
-    @staticmethod
-    def _block(
-        index: int,
-        start: int,
-        table: Table,
-        columns: dict[str, np.ndarray],
-        key: tuple[int, int],
-        ids: np.ndarray | None = None,
-    ) -> Block:
-        return Block(
-            index, start, table.X, table.y, table.weight, table.second, columns=columns, ids=ids, key=key
-        )
+
+def _block(
+    rows: Table | Callable[[], Table],
+    index: int,
+    start: int,
+    columns: dict[str, NDArray[Any]],
+    key: tuple[int, int],
+    ids: NDArray[np.intp] | None = None,
+) -> Block:
+    table = rows if isinstance(rows, Table) else rows()
+    return Block(
+        index, start, table.X, table.y, table.weight, table.second, columns=columns, ids=ids, key=key
+    )

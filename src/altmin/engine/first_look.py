@@ -53,7 +53,8 @@ class FirstLook:
         """
         digest, largest = np.zeros(1, np.uint64) if self.digesting else None, np.zeros(2)
         sample = block.ids is not None
-        if block.X is not None and (sample or block.start + block.n_rows > self.checked):
+        last = block.start + block.n_rows - 1 if block.ids is None else block.ids[-1]
+        if block.X is not None and last >= self.checked:
             known = None
             if self.digesting and not sample:
                 digest, known = self._digest(block)

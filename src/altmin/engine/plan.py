@@ -46,6 +46,16 @@ class Plan:
         """
         return in_flight(self.n_threads)
 
+    @property
+    def runs_in_flight(self) -> int:
+        """Runs of blocks that are handed to threads: the one that a thread works on, and its next one."""
+        return 2 * self.n_threads
+
+    @property
+    def longest_run(self) -> int:
+        """Blocks of a run at most: all runs together have no more blocks than may be in flight."""
+        return self.in_flight // self.runs_in_flight
+
     def __str__(self) -> str:
         rows = "a stream" if self.n_rows is None else f"{self.n_rows:,} rows"
         return (

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future
-from typing import Any
+from concurrent.futures import Executor
+from itertools import islice
+from typing import Any, TypeVar
 
-from altmin.contract import Block, Stats, combine
+from altmin.contract import Stats, combine
+from altmin.engine.side_by_side import Begun
+
+T = TypeVar("T")
 
 
 class Tree:
@@ -42,40 +46,80 @@ class Tree:
         return total
 
 
+def runs(blocks: Iterable[T], total: int, n_threads: int, longest: int) -> Iterator[list[T]]:
+    """Blocks in runs, each of which one thread takes at once: a hand-over between threads takes its time.
+
+    A run is an aligned group of 2^j blocks, so that its statistics enter the tree as one. It is no longer
+    than a thread's share of half of what is left: long at first, and single blocks at the end, where
+    threads would wait for each other.
+
+    Parameters
+    ----------
+    blocks : iterable
+        Blocks, or calls that give them, in order.
+    total : int
+        How many there will be.
+    n_threads : int
+        Threads that share them; for one there is no hand-over, and runs are single blocks.
+    longest : int
+        Blocks of a run at most.
+
+    Yields
+    ------
+    list
+        The next run.
+    """
+    coming, begun = iter(blocks), 0
+    while run := list(islice(coming, _length(begun, total, n_threads, longest))):
+        yield run
+        begun += len(run)
+
+
+def _length(begun: int, total: int, n_threads: int, longest: int) -> int:
+    length, most = 1, min((total - begun) // (2 * n_threads), longest) if n_threads > 1 else 1
+    while 2 * length <= most and begun % (2 * length) == 0:
+        length *= 2
+    return length
+
+
 def map_in_order(
-    call: Callable[[Block], Any], blocks: Iterable[Block], pool: Executor | None, ahead: int
-) -> Iterator[tuple[Block, Any]]:
-    """Results of ``call`` for each block, in block order, at most ``ahead`` blocks in flight.
+    call: Callable[[T], Any], items: Iterable[T], pool: Executor | None, ahead: int
+) -> Iterator[tuple[T, Any]]:
+    """Results of ``call`` for each item (a block, a run of them), in order, at most ``ahead`` in flight.
 
     Parameters
     ----------
     call : callable
-        What to do with a block.
-    blocks : iterable of Block
+        What to do with an item.
+    items : iterable
         Read in the calling thread.
     pool : Executor or None
-        None: in the calling thread.
+        Threads that help the calling one; None: it does all.
     ahead : int
-        Blocks read before the first result is taken.
+        Items read before the first result is taken.
 
     Yields
     ------
-    tuple of Block and its result
+    tuple of an item and its result
     """
     if pool is None:
-        for block in blocks:
-            yield block, call(block)
+        for item in items:
+            yield item, call(item)
         return
-    flying: deque[tuple[Block, Future[Any]]] = deque()
+    flying: deque[Begun] = deque()
     try:
-        for block in blocks:
-            flying.append((block, pool.submit(call, block)))
+        for item in items:
+            flying.append(Begun(pool, flying, call, item))
             if len(flying) >= ahead:
-                done, future = flying.popleft()
-                yield done, future.result()
+                yield _oldest(flying)
         while flying:
-            done, future = flying.popleft()
-            yield done, future.result()
+            yield _oldest(flying)
     finally:
-        for _, future in flying:
-            future.cancel()
+        for begun in flying:
+            begun.cancel()
+
+
+def _oldest(flying: deque[Begun]) -> tuple[Any, Any]:
+    begun = flying.popleft()
+    (item,) = begun.arguments
+    return item, begun.result()

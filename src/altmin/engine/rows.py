@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
 
@@ -16,6 +15,7 @@ from altmin.engine.dask_source import collect_dask, map_dask
 from altmin.engine.plan import Plan, make_plan
 from altmin.engine.read_ahead import ReadAhead, spans
 from altmin.engine.reduce import map_in_order
+from altmin.engine.side_by_side import other_threads
 from altmin.engine.sources import AnySource, Source, Table
 from altmin.engine.threads import one_thread
 
@@ -106,7 +106,7 @@ def _checked(call: Callable[[Block], Any], holes: bool, power: int) -> Callable[
 def _results(call: Callable[[Block], Any], source: AnySource, plan: Plan, n_rows: int = 0) -> Iterator[Any]:
     with ExitStack() as stack:
         stack.enter_context(one_thread())
-        pool = stack.enter_context(ThreadPoolExecutor(plan.n_threads)) if plan.n_threads > 1 else None
+        pool = other_threads(plan.n_threads, stack)
         tables = _read(source, plan, n_rows, stack) if source.replayable else _pulled(source, plan)
         for _, result in map_in_order(call, _blocks(tables), pool, plan.in_flight):
             yield result

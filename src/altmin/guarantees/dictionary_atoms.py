@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
+from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
@@ -23,6 +24,7 @@ from altmin.io.records import record
 from altmin.kernels.gram import row_norms2
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
+from altmin.kernels.thresholds import keep_large
 
 Array = NDArray[Any]
 _ENTRIES, _EACH = 2_000_000, 20  # numbers that are looked at, but at least so many samples for each atom
@@ -127,7 +129,9 @@ class AtomFacts:
     ways: Any = 1.0
 
 
-def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
+def atom_facts(
+    X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None, begin: Begin = at_once
+) -> AtomFacts:
     """Look at samples through a dictionary.
 
     Parameters
@@ -140,6 +144,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         Rounding of the data.
     sizes : ndarray of shape (n_samples,), optional
         What samples were divided by: multiples of one sample are no copies.
+    begin : callable
+        Begins what can be computed side by side.
 
     Returns
     -------
@@ -158,51 +164,60 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         own = _coded(X * sizes[:, None], decoder, A, rounding)
         if np.count_nonzero(own[2]) < np.count_nonzero(S):
             (X, Z, S, noise, uneven), sizes = own, None
-    outside, left = _outside(X, Z, A, noise), _left_over(X, Z, S, A, noise)
-    own_noise = noise * np.linalg.norm(decoder, axis=0)
-    multiplied = multiply(S, _clipped(Z, S, own_noise), noise > 0)
-    del Z
-    step, variances, bent, lean = _from_rest(S, X, A, noise)
-    second = shadows(S, X, A, own_noise) if noise > 0 else np.zeros(len(A))
-    variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
-    se, turn, ways = _standard_errors(variances, A.shape[1])
+    outside, own_noise = _outside(X, Z, A, noise), noise * np.linalg.norm(decoder, axis=0)
     speaking = with_fewer_silent(S != 0)
+    three = begin(threes, speaking)
+    left = begin(_left_over, X, Z, S, A, noise)
+    multiplied = begin(multiply, S, _clipped(Z, S, own_noise), noise > 0)
+    del Z
+    rest = begin(_from_rest, S, X, A, noise)
+    second = begin(shadows, S, X, A, own_noise) if noise > 0 else begin(np.zeros, len(A))
+    drift = begin(_drift, S, X, noise)
     spread, dense = _counts(speaking, noise > 0)
     n, k = S.shape
     phi, partner = together(speaking)
-    drift = _drift(S, X, noise)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
+    for looked in (left, multiplied, rest, second, drift):  # at codes as they are
+        looked.result()
     S /= np.where(size > 0, size, 1.0)
     apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
-    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
-    grid = grid_step(some) if noise > 0 else 0.0
     U = S[apart]
+    spanned = begin(spans, U[:: _thinned(U)])
     window = np.full(k, 5e-5)
     if noise > 0:
         window = 2 * own_noise / np.where(size > 0, size, 1.0)
-    span, alone = spans(U[:: _thinned(U)])
+    line = begin(crowded_lines, U, np.minimum(window, 0.3), 2000) if len(U) else begin(np.zeros, k)
     discrete = _discrete(S)
-    seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each of them counts
-    size_related, sign_related, tied = related(S[seen] if sizes is None else S[seen] * sizes[seen, None])
-    if noise == 0:  # codes of a size of their own beside another atom, however close that size is to others
-        size_related = np.maximum(size_related, levels(S[seen]))
+    seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each counts
+    codes = S[seen]
+    dependent = begin(related, codes if sizes is None else codes * sizes[seen, None])
+    # codes of a size of their own beside another atom, however close that size is to others
+    levelled = begin(levels, codes) if noise == 0 else begin(np.zeros, k)
+    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
+    grid = grid_step(some) if noise > 0 else 0.0
+    n_distinct = _n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum())
+    step, variances, bent, lean = rest.result()
+    variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
+    se, turn, ways = _standard_errors(variances, A.shape[1])
+    span, alone = spanned.result()
+    size_related, sign_related, tied = dependent.result()
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=_n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum()),
+        n_distinct=n_distinct,
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
         span=span,
         together=phi,
         partner=partner,
-        line=crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros(k),
-        second=second,
-        drift=drift,
+        line=line.result(),
+        second=second.result(),
+        drift=drift.result(),
         step=step,
         se=se,
-        left=left,
+        left=left.result(),
         discrete=discrete,
         spread=spread,
         dense=dense,
@@ -210,14 +225,14 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         curved=bent,
         lean=lean,
         alone=alone,
-        size_related=size_related,
+        size_related=np.maximum(size_related, levelled.result()),
         sign_related=sign_related,
         tied=tied,
-        multiplied=multiplied,
+        multiplied=multiplied.result(),
         cut=cut_off(some, grid) if noise > 0 else 0.0,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
-        three=threes(speaking),
+        three=three.result(),
         turn=turn,
         ways=ways,
     )
@@ -225,10 +240,15 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
 
 def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, Array, Array, float, float]:
     """Samples of root mean square 1, X A^+, codes, noise, and how uneven that is."""
-    X = X / max(float(np.sqrt(np.mean(X**2))) if len(X) else 1.0, 1e-300)
+    X = X / max(_rms(X), 1e-300)
     Z = X @ decoder
     noise, uneven = _noise(Z, decoder, X, A, rounding)
     return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
+
+
+def _rms(X: Array) -> float:
+    """Root mean square of the entries, 1 where there are none."""
+    return float(np.sqrt(np.vdot(X, X) / X.size)) if X.size else 1.0
 
 
 def _clipped(Z: Array, S: Array, noise: Array) -> Array:
@@ -314,7 +334,9 @@ def _spikes(Z: Array) -> Array:
 def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array:
     """Codes, 0 where an atom is off: to rounding without noise, by a pursuit down to the noise with it."""
     if noise == 0.0:
-        return np.where(np.abs(Z) > rounding * np.sqrt(np.mean(Z**2)), Z, 0.0)
+        S = Z.copy()
+        keep_large(S, np.full(len(A), rounding * _rms(Z)))
+        return S
     found = Pursuit(A, len(A), "ormp")(X, tol=noise**2 * A.shape[1])
     S = np.asarray(found.dense(), dtype=np.float64)
     return np.where(np.abs(S) > 2.5 * noise, S, 0.0)

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, bdtrc, ndtri
 
+from altmin.kernels.threes import unlikely_threes
+
 Array = NDArray[Any]
 _FEWEST = 6  # samples with two atoms that say anything of a third one
 _LIKELY, _WORTH = 0.1, 2.0  # shares that differ by less are no matter; deviations from which p is computed
@@ -63,44 +65,21 @@ def threes(used: NDArray[np.bool_]) -> Array:
         Of the worst three that an atom is in: standard deviations beyond the nearest of those shares, over
         what the largest of so many is by chance.
     """
-    n, k = used.shape
+    k = used.shape[1]
     worst = np.zeros(k)
     if k < 3:
         return worst
     most = np.argsort(-used.sum(axis=0), kind="stable")[:_MOST]
     ones = used[:, most].astype(np.float32)
     both = (ones.T @ ones).astype(np.float64)
-    count, found = np.diag(both), np.zeros(len(most))
+    found = np.zeros(len(most))
     for i in range(len(most)):
-        mine = ones[ones[:, i] > 0]
-        all_three = (mine.T @ mine).astype(np.float64)
-        t = _beyond(all_three, both[i], both, count, float(count[i]), n)
-        t[i, :] = t[:, i] = 0.0
-        np.fill_diagonal(t, 0.0)
-        found = np.maximum(found, np.maximum(t.max(axis=0), t.max(axis=1)))
-        found[i] = max(found[i], t.max())
+        pairs, facts = unlikely_threes(ones, i, both, _FEWEST, _LIKELY, _WORTH)
+        seen, of, bound, side = facts.T
+        tail = np.where(side > 0, bdtrc(seen - 1, of.astype(int), bound), bdtr(seen, of.astype(int), bound))
+        t = -ndtri(np.clip(tail, 1e-300, 0.5))
+        np.maximum.at(found, pairs, t[:, None])
+        found[i] = max(found[i], t.max(initial=0.0))
     several = max(k * (k - 1) * (k - 2), 2)
     worst[most] = found / (np.sqrt(2 * np.log(several)) + _CHANCE)
     return worst
-
-
-def _beyond(three: Array, mine: Array, both: Array, count: Array, own: float, n: int) -> Array:
-    """Of one atom with each second one (rows): how far the share of each third one (columns) is off."""
-    m = np.diag(three)[:, None]
-    parts = (  # the third one with the first alone, with the second alone, without both; and samples of each
-        (mine[None, :] - three, own - m),
-        (both - three, count[:, None] - m),
-        (count[None, :] - mine[None, :] - both + three, n - own - count[:, None] + m),
-    )
-    shares = np.stack([(there + 1) / (samples + 2) for there, samples in parts])
-    high = np.clip(shares.max(axis=0) + _LIKELY, 0.0, 1.0)
-    low = np.clip(shares.min(axis=0) - _LIKELY, 0.0, 1.0)
-    t = np.zeros(three.shape)
-    for bound, side in ((high, 1.0), (low, -1.0)):
-        spread = np.sqrt(np.maximum(m * bound * (1 - bound), 1e-12))
-        i, j = np.nonzero((m >= _FEWEST) & (side * (three - m * bound) > _WORTH * spread))
-        if len(i):
-            seen, of, p = three[i, j], m[i, 0].astype(int), bound[i, j]
-            tail = bdtrc(seen - 1, of, p) if side > 0 else bdtr(seen, of, p)
-            t[i, j] = np.maximum(t[i, j], -ndtri(np.clip(tail, 1e-300, 0.5)))
-    return t

@@ -7,6 +7,7 @@ squares. What is left over must look like noise.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.quadratic.lens import Lens
 from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
+from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
 from altmin.guarantees.residuals import (
     EVEN,
@@ -81,6 +83,7 @@ def measure_rows(
     y: NDArray[Any],
     distinct: float,
     seed: int = 0,
+    begin: Begin = at_once,
 ) -> RowEvidence | None:
     """Look at a sample of rows through the fitted model.
 
@@ -96,6 +99,8 @@ def measure_rows(
         How many rows, of all, aren't near copies of others.
     seed : int
         For permutations.
+    begin : callable
+        Begins what can be computed side by side.
 
     Returns
     -------
@@ -118,12 +123,13 @@ def measure_rows(
     S = (np.asarray(X, dtype=np.float64) - model.centre) / unit
     single = np.eye(len(unit)) if beside else None  # squares of these directions are free
     J = jacobian(S, F * unit, single)
-    halves = half_grams(J)
+    halves = half_grams(J, begin)
     p, gram = J.shape[1], halves[0] + halves[1]
     inverse, white_gram = inverse_gram(gram), gram
     if lens.T.ndim == 2:
         white_J = jacobian(Z, _through(lens, F), None if single is None else _through(lens, single / unit))
         white_gram = white_J.T @ white_J
+    ratio = begin(singular_ratio, white_gram)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
@@ -131,8 +137,9 @@ def measure_rows(
     spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
     share = float(np.linalg.norm(left)) / spread
     exact = share <= EXACT  # rounding follows no further law
-    noise_error = robust_error(J, inverse, left, exact) / size
     fitted, rest = target - left, np.zeros_like(left) if exact else left
+    further = begin(partial(misfit, seed=seed, inverse=inverse), rest, J, (S,), directions, fitted)
+    noise_error = robust_error(J, inverse, left, exact) / size
     white = 0.0 if exact else white_ratio(left, S, S, seed)
     scaled = values[real] / lens.target_scale
     spread_of_noise = np.column_stack([fitted**2, S**2])
@@ -142,19 +149,11 @@ def measure_rows(
     return RowEvidence(
         p,
         distinct,
-        singular_ratio(white_gram),
+        ratio.result(),
         float(np.linalg.norm(r)) / spread,
         noise_error,
         float(np.linalg.norm(step[1:])) / size,
-        misfit(
-            rest,
-            J,
-            (S,),
-            directions,
-            fitted,
-            seed=seed,
-            inverse=inverse,
-        ),
+        further.result(),
         0.0 if exact else gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 from scipy.optimize import nnls
 
+from altmin.engine.side_by_side import Begin, at_once
+
 Array = NDArray[Any]
 EVEN = 1.5  # of white_ratio: up to it noise doesn't depend on the features
 EXACT = 1e-6  # relative residual below which nothing is left to test
@@ -85,10 +87,11 @@ def robust_error(J: Array, inverse: Array, r: Array, exact: bool) -> float:
     return float(np.sqrt(max(plain, scale * sandwich)))
 
 
-def half_grams(J: Array) -> tuple[Array, Array]:
+def half_grams(J: Array, begin: Begin = at_once) -> tuple[Array, Array]:
     """J'J of the early rows, and of the late ones."""
     half = len(J) // 2
-    return J[:half].T @ J[:half], J[half:].T @ J[half:]
+    early, late = (begin(np.matmul, part.T, part) for part in (J[:half], J[half:]))
+    return early.result(), late.result()
 
 
 def drift(J: Array, halves: tuple[Array, Array], r: Array, noise: float, size: float) -> float:

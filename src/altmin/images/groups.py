@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from altmin.contract import Block
 from altmin.engine.progress import Progress, Silent
 from altmin.engine.reduce import map_in_order
+from altmin.engine.side_by_side import other_threads
 from altmin.engine.threads import one_thread
 from altmin.images.learn import cosine_patches
 from altmin.kernels.groups import match, threshold_groups, wiener_groups
@@ -165,7 +165,7 @@ def _filter(
 
     with ExitStack() as stack:
         stack.enter_context(one_thread())
-        pool = stack.enter_context(ThreadPoolExecutor(n_jobs)) if n_jobs > 1 else None
+        pool = other_threads(n_jobs, stack)
         for block, (first, part, mass) in map_in_order(strip, blocks(), pool, 2 * n_jobs):
             canvas[:, first : first + part.shape[1]] += part
             total[:, first : first + part.shape[1]] += mass

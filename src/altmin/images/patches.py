@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,6 +14,7 @@ from altmin.contract import Block, Info
 from altmin.engine import Source
 from altmin.engine.plan import allowed_threads, block_rows
 from altmin.engine.reduce import map_in_order
+from altmin.engine.side_by_side import other_threads
 from altmin.engine.sources import Table
 from altmin.engine.threads import one_thread
 from altmin.images.frame import check_image
@@ -173,7 +173,7 @@ class Patches(Source):
 
         with ExitStack() as stack:
             stack.enter_context(one_thread())
-            pool = stack.enter_context(ThreadPoolExecutor(n_threads)) if n_threads > 1 else None
+            pool = other_threads(n_threads, stack)
             for _, (top, part, mass) in map_in_order(strip, blocks(), pool, 2 * n_threads):
                 canvas[top : top + len(part)] += part
                 total[top : top + len(mass)] += mass

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from altmin.algorithms.dictionary.block_sums import power_of_two
 from altmin.contract import Block, Info
 from altmin.engine import Source
+from altmin.engine.side_by_side import side_by_side
 from altmin.estimators.base import ComponentsEstimator
 from altmin.estimators.parameters import Count
 from altmin.guarantees.contract import judge
@@ -155,7 +156,9 @@ class DictionaryEstimator(ComponentsEstimator):
             n_samples=n_samples,
             residual=float(np.sqrt(left / total)) if total > 0 else 1.0,
         )
-        return AtomsEvidence(fit, atom_facts(X, self.components_, float(np.finfo(dtype).eps), sizes))
+        eps = float(np.finfo(dtype).eps)
+        with side_by_side(self.n_jobs) as begin:
+            return AtomsEvidence(fit, atom_facts(X, self.components_, eps, sizes, begin))
 
     def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""

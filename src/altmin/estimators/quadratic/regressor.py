@@ -166,7 +166,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
         self._kept, self._stream, self._n_fitted = None, None, source.info.n_rows or 0
-        self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
+        self.guarantee_ = report(
+            algorithm, self._state, self._model, source, self._losses, n_jobs=self.n_jobs
+        )
         return self
 
     @fit_context
@@ -191,7 +193,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         algorithm = self._algorithm(source, once=True)
         if not source.replayable:
             self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
-            self.guarantee_ = report(algorithm, self._state, self._model, None, self._losses)
+            self.guarantee_ = report(
+                algorithm, self._state, self._model, None, self._losses, n_jobs=self.n_jobs
+            )
             return self
         rows = source.require_replayable("partial_fit")
         self._read(algorithm, rows, rows.take(np.arange(rows.n_rows)))
@@ -229,7 +233,9 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
                 self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
             self._n_fitted = kept.n_seen
         seen = replace(self._state, rows=kept.n_seen)
-        self.guarantee_ = report(algorithm, seen, self._model, kept.source(), self._losses)
+        self.guarantee_ = report(
+            algorithm, seen, self._model, kept.source(), self._losses, n_jobs=self.n_jobs
+        )
 
     def _ready(self, algorithm: OnePass) -> Any:
         """What is known, as a state of the stream algorithm; None before the first rows."""
@@ -289,7 +295,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         algorithm = self._algorithm(source)
         fitted = (algorithm, self._state, self._model, source, self._losses)
         if not full:
-            return report(*fitted, exogenous=assume == "exogenous")
+            return report(*fitted, exogenous=assume == "exogenous", n_jobs=self.n_jobs)
 
         def refit(half: Source) -> UserModel:
             state = self._run(self._algorithm(half), half, checkpoint=None).state
@@ -297,7 +303,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
 
         unit = column_units(sample(source, 3000)[0])
         apart = max(difference(self._model, other, unit) for other in on_halves(refit, source))
-        return report(*fitted, halves=apart, exogenous=assume == "exogenous")
+        return report(*fitted, halves=apart, exogenous=assume == "exogenous", n_jobs=self.n_jobs)
 
     @property
     def _losses(self) -> list[float]:

@@ -13,6 +13,7 @@ from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.algorithms.quadratic.one_pass import OnePass, OnePassState
 from altmin.contract import Block
 from altmin.engine import AnySource, Source, collect_rows
+from altmin.engine.side_by_side import side_by_side
 from altmin.guarantees.contract import judge
 from altmin.guarantees.machine import MACHINE, MachineEvidence
 from altmin.guarantees.machine_rows import (
@@ -35,6 +36,7 @@ def report(
     losses: list[float],
     halves: float | None = None,
     exogenous: bool = False,
+    n_jobs: int | None = None,
 ) -> GuaranteeReport:
     """Judge a fit on a sample of the rows that can be read again.
 
@@ -50,6 +52,8 @@ def report(
         How far fits on halves are from this one.
     exogenous : bool
         Whether the user declared that features are exact and no hidden cause is at work.
+    n_jobs : int or None
+        Threads.
 
     Returns
     -------
@@ -70,7 +74,9 @@ def report(
                 S = np.corrcoef(X[:, X.std(axis=0) > 0], rowvar=False)
                 apart = np.abs(np.linalg.eigvalsh(np.atleast_2d(S)) - 1).max()
                 lens = replace(lens, correlation=float(apart))
-            evidence = measure_rows(lens, model, X, y, count_distinct(source, lens.centre, unit))
+            distinct = count_distinct(source, lens.centre, unit)
+            with side_by_side(n_jobs) as begin:
+                evidence = measure_rows(lens, model, X, y, distinct, begin=begin)
     found = MachineEvidence(
         lens,
         evidence,
