@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -166,7 +167,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
         self._kept, self._stream, self._n_fitted = None, None, source.info.n_rows or 0
-        self.guarantee_ = report(algorithm, self._state, self._model, source, self._losses)
+        self._report_on(source, algorithm, self._state)
         return self
 
     @fit_context
@@ -228,8 +229,12 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
             else:
                 self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
             self._n_fitted = kept.n_seen
-        seen = replace(self._state, rows=kept.n_seen)
-        self.guarantee_ = report(algorithm, seen, self._model, kept.source(), self._losses)
+        self._report_on(kept.source(), algorithm, replace(self._state, rows=kept.n_seen))
+
+    def _report_on(self, source: AnySource, algorithm: OnePass, state: Any) -> None:
+        """Let these rows, or copies of them, be what the report looks at."""
+        model, losses = deepcopy(self._model), self._losses  # coef_ and factors_ are arrays of the model
+        self._report_when_asked(source, lambda _, rows: report(algorithm, state, model, rows, losses))
 
     def _ready(self, algorithm: OnePass) -> Any:
         """What is known, as a state of the stream algorithm; None before the first rows."""
