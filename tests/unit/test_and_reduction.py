@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift
+from altmin.algorithms.nonnegative import starts
+from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
 from altmin.datasets import add_outliers, make_dir
 from altmin.engine import Settings, open_source, run
 
@@ -87,5 +88,30 @@ def test_samples_that_carry_a_component_are_kept_and_others_beside_enough_of_the
 def test_lifting_gives_the_same_matrix_in_the_coordinates_of_the_data():
     state = state_of(make_dir(500, 100, 6, concentration=1.0, random_state=0).X)
     whole = lift(state)
-    np.testing.assert_allclose(whole.A, state.A @ state.view.basis.T, atol=1e-14)
-    assert lift(whole) is whole
+    np.testing.assert_allclose(whole, state.A @ state.view.basis.T, atol=1e-14)
+    assert lift(restated(state, whole)) is whole
+
+
+@pytest.mark.parametrize("n", [40, 700])
+def test_a_pass_that_takes_several_purest_samples_takes_those_that_one_by_one_are_taken(monkeypatch, n):
+    rng = np.random.default_rng(0)
+    problem = make_dir(n, 60, 8, concentration=0.5, random_state=0)
+    X = problem.X + 0.02 * problem.X.std() * rng.standard_normal(problem.X.shape)
+    several = starts_of(X)
+    monkeypatch.setattr(starts, "_AHEAD", 1)  # nothing is known beyond the first one
+    one_by_one = starts_of(X)
+    np.testing.assert_array_equal(several.picked, one_by_one.picked)
+    assert several.known < one_by_one.known == 7
+
+
+def starts_of(X):
+    """The samples that a fit starts from."""
+    found = []
+
+    class Watched(AndNmf):
+        def _begin(self, state, A):
+            found.append(state.picks)
+            return super()._begin(state, A)
+
+    run(Watched(8), open_source(X), Settings(max_iter=1, seed=0))
+    return found[0]

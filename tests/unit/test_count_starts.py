@@ -9,6 +9,8 @@ import altmin.estimators.nonnegative.counts as counts
 from altmin import AND
 from altmin.algorithms.nonnegative.nmf import EVERY, Nmf
 from altmin.contract import Block
+from altmin.engine import Settings, open_source, run
+from altmin.io.records import replace
 
 
 def test_unmixing_takes_a_share_of_what_there_is_room_for():
@@ -28,16 +30,16 @@ def problem(monkeypatch):
     X = rng.poisson(5 * rng.random((40, 12))).astype(float)
     fits, starts = [], []
 
-    def start_with(scores, error=200.0, lost=0.4, most=300):
+    def start_with(scores, error=200.0, lost=0.4):
         def fitted(nmf, rows, info, steps, start, known=None):
-            assert steps == (most if most >= EVERY + 2 else 1)
+            assert steps == 300
             starts.append(start)
             fits.append(np.full((2, 12), float(len(fits))))
             return SimpleNamespace(A=fits[-1], score=scores[len(fits) - 1], error=error, used=60, lost=lost)
 
         monkeypatch.setattr(counts, "_short_fit", fitted)
         monkeypatch.setattr(counts, "unmixed", lambda A: A)
-        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True), most)
+        found = counts._better_start(Nmf(X[:2], "counts", sparse=True), AND(2)._open(X, reset=True), 300)
         assert all(
             start is fit for start, fit in zip(starts[3:], fits[2:], strict=False)
         )  # one from the other
@@ -59,9 +61,31 @@ def test_components_are_unmixed_as_often_as_it_pays(problem, scores, start, n_fi
     assert problem(scores) == (start, 1.0, n_fits)
 
 
-@pytest.mark.parametrize(("most", "start", "n_fits"), [(EVERY + 2, 1, 3), (EVERY + 1, 0, 1)])
-def test_too_few_iterations_for_a_second_pruning_all_belong_to_the_own_start(problem, most, start, n_fits):
-    assert problem([900, 800, 790], most=most) == (start, 1.0, n_fits)
+@pytest.mark.parametrize(("most", "compares"), [(2 * EVERY + 2, False), (2 * EVERY + 4, True)])
+def test_too_few_iterations_for_a_second_pruning_all_belong_to_the_own_start(monkeypatch, most, compares):
+    rng = np.random.default_rng(0)
+    X = rng.poisson(500 * rng.dirichlet(np.ones(3), 80) @ rng.dirichlet(np.full(30, 0.3), 3)).astype(float)
+    asked = []
+    monkeypatch.setattr(counts, "_better_start", lambda nmf, source, left: asked.append(left) or nmf)
+    with pytest.warns(UserWarning, match="iterations were used"):
+        model = AND(3, max_iter=most, random_state=0).fit(X)
+    assert bool(asked) == compares
+    assert model.n_iter_ == most  # the first look at what short fits prune is none of them
+
+
+@pytest.mark.parametrize(("share", "sparse"), [(0.5, True), (0.0, False)])
+def test_a_short_fit_looks_whether_to_prune_before_it_begins(share, sparse):
+    rng = np.random.default_rng(0)
+    A, Z = rng.dirichlet(np.full(30, 0.3), 4), rng.dirichlet(np.full(4, 0.3), 300)
+    if share:
+        Z = np.where(rng.random(Z.shape) < share, Z, 0.0)
+        Z[np.arange(300), rng.integers(4, size=300)] += 0.2
+    source = open_source(rng.poisson(10_000 * Z @ A).astype(float))
+    nmf = Nmf(A, "counts", sparse=True, looking=True)
+    found = run(nmf, source, Settings(max_iter=2, seed=0))
+    assert (found.state.sparse, found.n_iter) == (sparse, 2)
+    again = run(replace(nmf, sparse=sparse, looking=False), source, Settings(max_iter=2 + sparse, seed=0))
+    np.testing.assert_array_equal(found.state.A, again.state.A)
 
 
 def test_components_of_overdispersed_counts_are_not_unmixed(problem):

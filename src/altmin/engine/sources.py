@@ -85,6 +85,13 @@ class AnySource:
             "or a list of blocks"
         )
 
+    def copied(self, most: int) -> Source | None:
+        """A copy of all rows, whatever happens to the caller's; None where it would take more bytes.
+
+        Neither is there one of files, or of rows that others compute or send.
+        """
+        return None
+
     def pull(self, n: int) -> Table | None:
         """The next n rows of a stream (fewer at its end), or None where nothing is left."""
         raise NotImplementedError
@@ -100,6 +107,7 @@ class Source(AnySource):
     """Row blocks of any heights that can be read again, in any order, as if they were one table."""
 
     replayable = True
+    _info: Info | None = None  # rounds ask for it several times
 
     def __init__(self, pieces: Sequence[Table], dtype: np.dtype[Any]) -> None:
         self.pieces = list(pieces)
@@ -121,6 +129,11 @@ class Source(AnySource):
     @property
     def info(self) -> Info:
         """What algorithms may know before the first round."""
+        if self._info is None:
+            self._info = self._described()
+        return self._info
+
+    def _described(self) -> Info:
         first = self.pieces[0]
         return Info(
             n_features=int(first.X.shape[1]),
@@ -139,6 +152,14 @@ class Source(AnySource):
     def require_replayable(self, what: str) -> Source:
         """The source itself."""
         return self
+
+    def copied(self, most: int) -> Source | None:
+        """All rows, unless they are files or too many."""
+        info = self.info
+        entries = info.row_entries if info.sparse else float(info.n_features + info.second_features)
+        if self.on_disk or self.n_rows * entries * self.dtype.itemsize > most:
+            return None
+        return self.subset(np.arange(self.n_rows))
 
     def cut(self, start: int, stop: int) -> Source:
         """Rows start to stop as a source that another process can be sent: files stay where they are."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -45,6 +46,7 @@ from altmin.estimators.sklearn_bridge import (
     TransformerMixin,
     check_sample_weight,
 )
+from altmin.estimators.when_asked import KEPT_BYTES, MadeWhenAsked, forget, owe, settle
 from altmin.guarantees.report import GuaranteeReport
 
 
@@ -55,7 +57,7 @@ class Fitted:
     n_iter_: int
     history_: list[dict[str, Any]]
     outcome_: Outcome
-    guarantee_: GuaranteeReport
+    guarantee_ = MadeWhenAsked()
     components_: NDArray[Any]
     component_scales_: NDArray[Any]
     reconstruction_err_: float
@@ -234,6 +236,31 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
         """The report of this fit on these rows; what each family of models fills in."""
         raise NotImplementedError
+
+    def _report_when_asked(
+        self, source: AnySource | None, report: Callable[[Self, Any], GuaranteeReport]
+    ) -> None:
+        """Let ``guarantee_`` be ``report(model, rows)``: of a copy of both where the rows are few, else now.
+
+        Without rows (those of a stream are gone) there is nothing to copy but the model.
+        """
+        forget(self)
+        rows = source if source is None else source.copied(KEPT_BYTES)
+        if rows is None and source is not None:
+            self.guarantee_ = report(self, source)
+        else:
+            owe(self, partial(report, self._twin(), rows))
+
+    def _twin(self) -> Self:
+        """The model as it is now, whatever its owner does to its parameters and arrays."""
+        twin = object.__new__(type(self))
+        for name, value in vars(self).items():
+            vars(twin)[name] = value.copy() if isinstance(value, np.ndarray) else value
+        return twin
+
+    def __getstate__(self) -> Any:
+        settle(self)
+        return super().__getstate__()
 
     def _map_rows(self, call: Any, X: Any, y: Any = None, *, holes: bool = False) -> Any:
         """Apply ``call(block)`` to the blocks of new data: an array, or a generator for a stream."""

@@ -56,7 +56,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> None:
     parameters = model.get_params(deep=False)
     state = {
         key: _portable(value)
-        for key, value in vars(model).items()
+        for key, value in model.__getstate__().items()  # the report is made, if it wasn't looked at yet
         if key not in parameters and not key.startswith("_skl")  # scikit-learn's callbacks stay here
     }
     tree = {

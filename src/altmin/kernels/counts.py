@@ -13,7 +13,7 @@ from altmin.kernels.compiled import compiled
 _TINY = 1e-9  # of a count: less is never expected of an entry
 _NONE = 1e-6  # of a row's total: a code below it is 0, ...
 _FAR = 0.1  # ... and far from being of use where it would have to explain so much more of what it adds
-_LEAST = 0.2  # a code falls to this share of itself at most in one step
+_LEAST = 0.05  # a code falls to this share of itself at most in one step
 _STILL = 1e-4  # relative changes of the codes below it end the sweeps
 
 

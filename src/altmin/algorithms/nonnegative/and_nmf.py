@@ -170,7 +170,7 @@ class AndNmf:
         if state.calm < _CALM and state.trials:
             state = self._decide(state)
         if self._clips(state):
-            state = lift(state)
+            state = _unreduced(state)
             A = np.maximum(state.A, 0.0)
             state = replace(state, A=A, decoder=pseudo_inverse(A), phase="clip")
         elif state.phase != "done":
@@ -185,7 +185,7 @@ class AndNmf:
             return self.nonnegative
         view = state.view
         noisy = not (view.noiseless or state.one_way or self.missing) and self.schedule is None
-        return noisy and view.negative_share <= 0.01 and bool(np.any(lift(state).A < 0))
+        return noisy and view.negative_share <= 0.01 and bool(np.any(lift(state) < 0))
 
     def measure(self, state: AndState) -> Mapping[str, float]:
         """How much the factors moved, the largest threshold, the negative part of the codes."""
@@ -418,25 +418,19 @@ def stage_map(algorithm: AndNmf, state: AndState, block: Block) -> Stats:
     return stats | {"squares": float(w @ row_norms2(S))} if state.one_way else stats
 
 
-def lift(state: AndState) -> AndState:
-    """The state in the data's own coordinates."""
-    state = _unreduced(state)
-    scale = state.view.scale
-    if scale is None:
-        return state
-    A = state.A / scale
-    return replace(state, view=replace(state.view, scale=None), A=A, decoder=pseudo_inverse(A))
+def lift(state: AndState) -> NDArray[Any]:
+    """The components in the data's own coordinates."""
+    A, scale = _unreduced(state).A, state.view.scale
+    return A if scale is None else A / scale
 
 
 def _unreduced(state: AndState) -> AndState:
-    """The state in as many coordinates as there are features."""
+    """The state in as many coordinates as there are features, but for its decoder."""
     view = state.view
     if view.basis is None:
         return state
     A = np.ascontiguousarray(state.A @ view.basis.T)
-    view = replace(view, basis=None, columns=False)
-    decoder = None if state.decoder is None else pseudo_inverse(A)
-    return replace(state, view=view, A=A, inside=None, decoder=decoder)
+    return replace(state, view=replace(view, basis=None, columns=False), A=A, inside=None)
 
 
 def _hard_edge(first: Trial, second: Trial, third: Trial) -> bool:
@@ -462,12 +456,10 @@ def left_out(state: AndState) -> str:
     return f"{len(dropped)} sample(s) with {state.view.lost:.1%} of the squares of the data were left out"
 
 
-def restated(state: AndState, A: NDArray[Any]) -> AndState:
-    """The state with other components, in the data's own coordinates, about to close."""
+def restated(state: AndState, A: NDArray[Any], decoder: NDArray[Any] | None = None) -> AndState:
+    """The state with other components, in the data's own coordinates; with a decoder it can close."""
     view = replace(state.view, basis=None, columns=False, scale=None)
-    return replace(
-        state, view=view, A=A, decoder=pseudo_inverse(A), phase="stages", calm=_CALM, trials=(), inside=None
-    )
+    return replace(state, view=view, A=A, decoder=decoder, phase="stages", calm=_CALM, trials=(), inside=None)
 
 
 def _rescale(state: AndState, scale: NDArray[Any]) -> AndState:

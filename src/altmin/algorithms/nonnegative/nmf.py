@@ -33,8 +33,9 @@ from altmin.kernels.nnls import descend, nnls
 
 _SWEEPS = 4  # over the codes of a row, or over the components, in one iteration
 EVERY, _PRUNES = 20, 7  # iterations from one pruning of the codes to the next, and how many of those
-_BEFORE, _AFTER = 10, 3  # sweeps over the first codes of a row, and after each that is pruned
+_BEFORE, _AFTER = 7, 3  # sweeps over the first codes of a row, and after each that is pruned
 _TINY = 1e-300  # sums below it are those of rows without counts
+_LOST = 0.5  # mean of z^2 / variance where a code is 0 in truth: half of the estimates are above 0
 _PAYS = 2.0  # the deviance falls by that at least from one pruning to the next, or the fit ends
 
 
@@ -58,6 +59,8 @@ class NmfState:
     score: float = np.inf  # ... twice the negative logarithm of the evidence, when they were last pruned
     lost: float = 0.0  # what a code that was set to 0 had for it, z^2 / variance, in the mean
     ended: bool = False
+    sparse: bool = False  # as in Nmf, unless the first look has said otherwise
+    looked: bool = False
 
 
 @record
@@ -69,6 +72,7 @@ class Nmf:
     without: Any = None  # numbers of rows that don't count
     sparse: bool = False  # whether codes of counts that the data don't support are set to 0
     dispersion: float = 1.0  # variance of the counts over that of Poisson counts
+    looking: bool = False  # whether a first pruning is to say whether that is right
 
     def init(self, info: Info, seed: int) -> NmfState:
         """The start without negative entries; for counts none may be 0, as it would stay so."""
@@ -76,7 +80,7 @@ class Nmf:
         if self.loss == "counts":
             A = A + 1e-6 * np.maximum(A.mean(axis=1, keepdims=True), np.finfo(float).tiny)
             A = A / A.sum(axis=1, keepdims=True)
-        return NmfState(A, A)
+        return NmfState(A, A, sparse=self.sparse, looked=not self.looking)
 
     def next_round(self, state: NmfState) -> Round | Done:
         """Codes and sums of all rows; then the components."""
@@ -90,12 +94,20 @@ class Nmf:
 
     def _counts_round(self, state: NmfState) -> Round | Done:
         """Updates on a fixed support; every so often the codes are pruned anew, from full support."""
-        written: dict[str, Any] = {"name": "counts", "iteration": True, "writes": ("codes",)}
-        if self.sparse and state.step >= _PRUNES * (EVERY + 1):
+        written: dict[str, Any] = {"name": "counts", "iteration": state.looked, "writes": ("codes",)}
+        if not state.looked:
+            return Round(prune_map, then=self._look, **written)
+        if state.sparse and state.step >= _PRUNES * (EVERY + 1):
             return Done("converged")
-        if self.sparse and state.step % (EVERY + 1) == 0:
+        if state.sparse and state.step % (EVERY + 1) == 0:
             return Round(prune_map, then=self._pruned, **written)
         return Round(counts_map, reads=("codes",) if state.begun else (), then=counts_then, **written)
+
+    def _look(self, state: NmfState, stats: Stats) -> NmfState:
+        """After a pruning of the start: it stands, or the fit begins again with all codes."""
+        state = replace(state, looked=True)
+        pruned = self._pruned(state, stats)
+        return pruned if is_sparse(pruned, self.dispersion) else replace(state, sparse=False)
 
     def _pruned(self, state: NmfState, stats: Stats) -> NmfState:
         """How often and how large codes are is the prior of the next pruning: rare ones need more support."""
@@ -127,6 +139,11 @@ class Nmf:
     def measure(self, state: NmfState) -> Mapping[str, float]:
         """The loss, and by how much (relatively) it fell."""
         return {"change": state.change, "error": state.error}
+
+
+def is_sparse(pruned: NmfState, dispersion: float) -> bool:
+    """Whether codes that became 0 had no more for them than those of absent components have."""
+    return pruned.lost <= _LOST * dispersion
 
 
 def squares_map(algorithm: Nmf, state: NmfState, block: Block) -> tuple[Stats, dict[str, Any]]:

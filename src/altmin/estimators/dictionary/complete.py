@@ -109,7 +109,7 @@ class CompleteDictionaryLearning(DictionaryEstimator):
         given = None if isinstance(self.init, str) else self.init
         facts = {"agreeing": result.state.search.agreeing, "theorem": 2, "batch": self.batch_size}
         self._set_fit(result.state, source.info.dtype, given, **facts)
-        self.guarantee_ = self._judge(source, full=False)  # type: ignore[arg-type]
+        self._report_when_asked(source, lambda model, rows: model._judge(rows, full=False))
         self._warn_of_span(source.info.n_features)
         self._warn_of_whitening(result.state)
         return self

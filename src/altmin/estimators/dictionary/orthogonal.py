@@ -109,7 +109,7 @@ class OrthogonalDictionaryLearning(DictionaryEstimator):
         agreeing = result.state.search.agreeing if isinstance(algorithm, Complete) else None
         given = None if isinstance(self.init, str) else self.init
         self._set_fit(result.state, source.info.dtype, given, agreeing, theorem=1)
-        self.guarantee_ = self._judge(source, full=False)  # type: ignore[arg-type]
+        self._report_when_asked(source, lambda model, rows: model._judge(rows, full=False))
         return self
 
     def _algorithm(self, n_features: int) -> Orthogonal | Complete:

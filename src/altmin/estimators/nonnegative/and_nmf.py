@@ -198,7 +198,8 @@ class AND(ComponentsEstimator):
         result = self._find(self._algorithm(source), source)
         self._set_run(result)
         order = self._set_components(result.state, source.info.n_rows)
-        self.guarantee_ = self._report(result.state, order, source)
+        rows = source if isinstance(source, Source) else None
+        self._report_when_asked(rows, lambda model, rows: model._report(result.state, order, rows))
         self._state = None
         return self
 
@@ -225,7 +226,7 @@ class AND(ComponentsEstimator):
         self.n_iter_, self.outcome_ = result.state.stage, result.outcome
         self._state = result.state
         order = self._set_components(result.state, source.info.n_rows)
-        self.guarantee_ = self._report(result.state, order)
+        self._report_when_asked(None, lambda model, _: model._report(result.state, order))
         return self
 
     def _find(self, how: AndNmf, source: AnySource, **changes: Any) -> Result:
@@ -311,7 +312,7 @@ class AND(ComponentsEstimator):
             algorithm = replace(algorithm, method="spa")
 
         def refit(how: AndNmf, data: Source, **changes: Any) -> np.ndarray:
-            return lift(self._find(how, data, checkpoint=None, **changes).state).A
+            return lift(self._find(how, data, checkpoint=None, **changes).state)
 
         other = replace(algorithm, start=None, method="vca")
         fits = on_halves(lambda half: refit(algorithm, half), source)
@@ -362,9 +363,9 @@ class AND(ComponentsEstimator):
         outside = self._outside(codes, rest)
         return left_over(codes, outside, self.components_, counts=counts, complete=self.missing == "raise")
 
-    def _report(self, state: AndState, order: np.ndarray, source: AnySource | None = None) -> GuaranteeReport:
+    def _report(self, state: AndState, order: np.ndarray, source: Source | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
-        A = lift(state).A[order]
+        A = lift(state)[order]
         start, outside = (None, None) if isinstance(self.init, str) else start_quality(self.init, A)
         evidence = ConeEvidence(
             None if state.codes is None else shape(state.codes[:, order], A),
@@ -376,7 +377,7 @@ class AND(ComponentsEstimator):
             holes=self.holes_,
             room=room(self.components_),
         )
-        if residual > NOISELESS and isinstance(source, Source) and not source.info.sparse:
+        if residual > NOISELESS and source is not None and not source.info.sparse:
             kept = np.flatnonzero(~self.outlier_mask_)
             few = min(_FEW_ROWS, max(_FEW_ENTRIES // source.info.n_features, 1))
             codes, rest, _ = self._look_at(source.take(kept[:: -(-len(kept) // few)]).X)
@@ -436,7 +437,7 @@ class AND(ComponentsEstimator):
     def _set_components(self, state: AndState, n_rows: int | None) -> np.ndarray:
         """The fitted attributes; the order of the components."""
         counts = state.deviance is not None or state.view.scale is not None
-        A = np.maximum(lift(state).A, 0.0) if counts else lift(state).A
+        A = np.maximum(lift(state), 0.0) if counts else lift(state)
         norms = np.linalg.norm(A, axis=1)
         mass = np.zeros(len(A)) if state.mass is None else state.mass
         order = np.argsort(-mass * norms, kind="stable")

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, lift, restated
-from altmin.algorithms.nonnegative.nmf import EVERY, Nmf, NmfState
+from altmin.algorithms.nonnegative.nmf import EVERY, Nmf, NmfState, is_sparse
 from altmin.algorithms.nonnegative.pure_samples import spa
 from altmin.contract import Block, Done, Info
 from altmin.engine import AnySource, Result, Source
@@ -32,7 +32,6 @@ _DISPERSION = (0.3, 10.0)  # variance over that of Poisson counts
 _OVER = 1.3  # variance over that of Poisson counts up to which these are taken for such
 _UNMIXED = 4  # fits from components that were unmixed, where the first is better
 _TAKEN, _SLACK = 0.3, 0.2  # of what can be taken out; of the mean of a component's entries, which is noise
-_LOST = 0.5  # mean of z^2 / variance where a code is 0 in truth: half of the estimates are above 0
 _ALIKE = 0.995  # cosine of components that two fits agree on
 _UPDATES = 15  # of large problems
 STAGES = 60  # of AND: its fit to counts is a start
@@ -84,11 +83,14 @@ def finish_counts(
     why : str
         With the dispersion.
     """
-    start, dispersion = lift(found.state).A, found.state.view.noise**2
+    start, dispersion = lift(found.state), found.state.view.noise**2
     sparse = source.n_rows * start.shape[1] * len(start) <= _SMALL
+    left = max(model.max_iter - found.n_iter, 2)
+    compares = sparse and left >= EVERY + 2
     nmf = Nmf(start, "counts", sparse=sparse)
-    left = max(model.max_iter - found.n_iter, 2)  # codes are pruned, then fitted
-    if sparse:
+    if sparse and not compares:
+        nmf = replace(nmf, dispersion=_rounded(dispersion), looking=True)
+    if compares:
         with one_thread():
             nmf = _better_start(nmf, source, left)
     updates = left if sparse else min(_UPDATES, left)
@@ -111,37 +113,36 @@ def finish_counts(
         history=[*found.history, *history],
         n_iter=found.n_iter + finish.n_iter,
     )
-    few = ", with few components in each sample" if nmf.sparse else ""
+    few = ", with few components in each sample" if finish.state.sparse else ""
     return result, f"counts, so the Poisson likelihood was fitted{few} (dispersion {dispersion:.2f})"
 
 
 def _better_start(nmf: Nmf, source: Source, most: int) -> Nmf:
     """From the fit's start, or from the purest samples: whose components have more evidence.
 
-    What the better one leaves over says by how much counts vary more than Poisson counts. If they don't, the
-    components are unmixed, too: where most samples have several at once, fits end at mixtures of them. Codes
-    that had more for them than those of absent components have were small, not 0: then none are pruned.
+    If counts don't vary more than Poisson counts, the components are unmixed, too: where most samples have
+    several at once, fits end at mixtures of them.
 
-    Before it is pruned a second time a fit says nothing of the evidence of the components that it leads to;
-    where there are too few iterations for that, they all belong to the fit's own start.
+    Before it is pruned a second time a fit says nothing of the evidence of the components that it leads to:
+    those of fewer iterations aren't compared, and all begin at AND's own components.
     """
     table = source.take(np.arange(source.n_rows))
     rows = np.asarray(table.X.toarray() if sp.issparse(table.X) else table.X, np.float64)
-    compares = most >= EVERY + 2
-    fit = partial(
-        _short_fit, nmf, Block(0, 0, rows, weight=table.weight), source.info, most if compares else 1
-    )
+    fit = partial(_short_fit, nmf, Block(0, 0, rows, weight=table.weight), source.info, most)
     best = fit(nmf.start)
     profiles = rows / np.maximum(rows.sum(axis=1, keepdims=True), 1.0)
-    if compares and len(pure := spa(profiles, len(nmf.start))) == len(nmf.start):
+    if len(pure := spa(profiles, len(nmf.start))) == len(nmf.start):
         best = min(best, fit(profiles[pure], best.A), key=attrgetter("score"))
     free = rows.size - best.used - best.A.size
-    dispersion = 2 * best.error / free if free > 0 else 1.0
-    if dispersion <= _OVER:
-        dispersion = 1.0
-        if compares:
-            best = _unmixed_fit(fit, best, source.n_rows)
-    return replace(nmf, start=best.A, dispersion=dispersion, sparse=best.lost <= _LOST * dispersion)
+    dispersion = _rounded(2 * best.error / free if free > 0 else 1.0)
+    if dispersion == 1.0:
+        best = _unmixed_fit(fit, best, source.n_rows)
+    return replace(nmf, start=best.A, dispersion=dispersion, sparse=is_sparse(best, dispersion))
+
+
+def _rounded(dispersion: float) -> float:
+    """1 for counts that hardly vary more than Poisson counts."""
+    return dispersion if dispersion > _OVER else 1.0
 
 
 def _unmixed_fit(fit: Callable[..., NmfState], best: NmfState, n_rows: int) -> NmfState:

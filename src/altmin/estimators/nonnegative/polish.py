@@ -19,6 +19,7 @@ from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift, restat
 from altmin.algorithms.nonnegative.nmf import Nmf
 from altmin.engine import AnySource, Result, Source
 from altmin.kernels.gram import row_norms2, times
+from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
 
 _EXACT = 1e-5  # share of the squares that is left over of data without noise: nothing to polish
@@ -55,7 +56,7 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     state = found.state
     if not isinstance(source, Source) or not _applies(how, state, found.outcome.kind):
         return found, ""
-    before = lift(state).A
+    before = lift(state)
     if _zeros(before) < len(before) - 1 and _over_noise(state, before.shape) < _UNEXPLAINED:
         return found, ""
     changes.pop("checkpoint", None)
@@ -69,7 +70,8 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     if not pinned or _unpredicted(rows, after) > _WORSE * _unpredicted(rows, before):
         return found, ""
     still = replace(how, nonnegative=False)  # they are: nothing to clip
-    closing = model._run(still, source, restated(state, after), checkpoint=None, **changes)
+    begun = restated(state, after, pseudo_inverse(after))
+    closing = model._run(still, source, begun, checkpoint=None, **changes)
     history = [{**row, "iteration": found.n_iter + row["iteration"]} for row in polish.history]
     result = replace(
         found,
@@ -85,7 +87,7 @@ def _applies(how: AndNmf, state: AndState, kind: str) -> bool:
     automatic = how.nonnegative is not False and how.schedule is None and how.noise_factor is None
     if not (ended and automatic and state.view.negative_share <= 0.01):
         return False
-    A = lift(state).A
+    A = lift(state)
     signed = bool(np.any(A < -1e-3 * np.abs(A).max(axis=1, keepdims=True)))
     return signed or state.kept_share > _EXACT or not state.view.noiseless
 

@@ -139,7 +139,8 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         self._set_run(result)
         self._set_components(algorithm, result.state)
         self._set_codes(cast(Source, source))  # a one-way stream was refused by the run
-        self.guarantee_ = judge(OVERCOMPLETE, fitted_quantities(self, result.state.figures))
+        figures = result.state.figures  # the report needs no rows
+        self._report_when_asked(None, lambda model, _: judge(OVERCOMPLETE, fitted_quantities(model, figures)))
         return self
 
     def _held_bytes(self, info: Info) -> int:

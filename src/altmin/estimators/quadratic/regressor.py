@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import field, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -166,9 +167,7 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
         algorithm = self._algorithm(source)
         self._adopt(self._run(algorithm, source))
         self._kept, self._stream, self._n_fitted = None, None, source.info.n_rows or 0
-        self.guarantee_ = report(
-            algorithm, self._state, self._model, source, self._losses, n_jobs=self.n_jobs
-        )
+        self._report_on(source, algorithm, self._state)
         return self
 
     @fit_context
@@ -232,9 +231,13 @@ class FactorizationMachineRegressor(RegressorMixin, OpensFrames):
             else:
                 self._adopt(self._go_on(algorithm, source, self._ready(algorithm)), more=True)
             self._n_fitted = kept.n_seen
-        seen = replace(self._state, rows=kept.n_seen)
-        self.guarantee_ = report(
-            algorithm, seen, self._model, kept.source(), self._losses, n_jobs=self.n_jobs
+        self._report_on(kept.source(), algorithm, replace(self._state, rows=kept.n_seen))
+
+    def _report_on(self, source: AnySource, algorithm: OnePass, state: Any) -> None:
+        """Let these rows, or copies of them, be what the report looks at."""
+        model, losses = deepcopy(self._model), self._losses  # coef_ and factors_ are arrays of the model
+        self._report_when_asked(
+            source, lambda twin, rows: report(algorithm, state, model, rows, losses, n_jobs=twin.n_jobs)
         )
 
     def _ready(self, algorithm: OnePass) -> Any:

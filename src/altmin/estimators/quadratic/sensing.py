@@ -123,7 +123,7 @@ class RankOneSensing(RegressorMixin, Estimator):
             self.loss_ /= max(result.state.first_loss, 1e-300)
         self._set_run(result)
         self._facts = self._report_facts(source, result.state)
-        self.guarantee_ = self._report(source)
+        self._report_when_asked(source, lambda model, rows: model._report(rows))
         return self
 
     def _open_again(self, X: Any, y: Any, sample_weight: Any) -> AnySource:
