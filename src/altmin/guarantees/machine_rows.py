@@ -16,6 +16,7 @@ from altmin.algorithms.quadratic.lens import Lens
 from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
+from altmin.guarantees.mixture import other_laws
 from altmin.guarantees.residuals import (
     EVEN,
     EXACT,
@@ -23,10 +24,12 @@ from altmin.guarantees.residuals import (
     drift,
     gradient_t,
     half_grams,
+    influence,
     inverse_gram,
     robust_error,
     robustness,
     singular_ratio,
+    vagueness,
     weighted_norms,
     white_ratio,
 )
@@ -61,6 +64,9 @@ class RowEvidence:
     drift: float = 0.0  # early against late rows, over what noise explains
     size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of noise and feature that a hidden cause needs to move it by a tenth
+    vagueness: float = 0.0  # relative error of noise_error
+    other_law: float = 0.0  # how far other rows, as the squares of the residual show them, moved the model
+    hidden_law: float = 0.0  # and how far such that those don't show could have
     own: bool = False  # whether squares of single columns have coefficients beside those of rank k
 
 
@@ -139,6 +145,9 @@ def measure_rows(
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
     if beside:
         gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
+    differences = np.column_stack([fitted - fitted.mean(), S * gradient])
+    each = influence(J, inverse)
+    other = (0.0, 0.0) if exact else other_laws(left, J, gram, each, differences, size, first=1)
     return RowEvidence(
         p,
         distinct,
@@ -170,6 +179,9 @@ def measure_rows(
         drift=0.0 if exact else drift(J, halves, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
+        vagueness=0.0 if exact else vagueness(each, left),
+        other_law=other[0],
+        hidden_law=other[1],
         own=beside,
     )
 

@@ -118,13 +118,14 @@ def misfit(
         inverse = inverse_gram(J[rows].T @ J[rows])
     drawn = _flipped(r[rows], J[rows], inverse, rng)
     across = across[rows].astype(np.float32)  # of chance few digits are enough
-    own = [further[rows].astype(np.float32), bends(fitted[rows]).astype(np.float32)]
-    terms = np.hstack([*own, shapes(across), waves(across, rng)])
+    curves = np.hstack([bends(fitted[rows]).astype(np.float32), shapes(across), waves(across, rng)])
+    terms = np.hstack([further[rows].astype(np.float32), _about_mean(curves)])
     designs = tuple(part[rows].astype(np.float32) for part in designs)
     white = tuple(_whitened(part) for part in designs)
     both = np.hstack(white)
     along, beside, cross = (
-        _correlated(drawn, functions) for functions in (terms, half_spaces(both, rng), crossed(both, rng))
+        _correlated(drawn, functions)
+        for functions in (terms, _about_mean(half_spaces(both, rng)), _about_mean(crossed(both, rng)))
     )
     joint = (along.normal + beside.normal + cross.normal) / _SPREAD_OF_THREE
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
@@ -143,6 +144,11 @@ def misfit(
         _neighbour(r, fitted),
         float(np.fmax(np.fmax(beside.normal, cross.normal), joint)),
     )
+
+
+def _about_mean(terms: Array) -> Array:
+    """Without a constant: where a model has none, hundreds of functions would follow that one together."""
+    return np.asarray(terms - terms.mean(axis=0))
 
 
 def _middle(r: Array, fitted: Array) -> float:

@@ -85,6 +85,17 @@ def robust_error(J: Array, inverse: Array, r: Array, exact: bool) -> float:
     return float(np.sqrt(max(plain, scale * sandwich)))
 
 
+def influence(J: Array, inverse: Array) -> Array:
+    """What the target of each row adds to each parameter."""
+    return np.asarray(J @ inverse)
+
+
+def vagueness(each: Array, r: Array) -> float:
+    """Relative error of the standard errors: few rows may make up most of them."""
+    parts = r**2 * np.einsum("ij,ij->i", each, each)
+    return float(np.linalg.norm(parts)) / max(float(parts.sum()), 1e-300)
+
+
 def half_grams(J: Array) -> tuple[Array, Array]:
     """J'J of the early rows, and of the late ones."""
     half = len(J) // 2
