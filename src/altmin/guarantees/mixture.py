@@ -59,25 +59,42 @@ def other_laws(
     squares = r**2 / np.maximum(1 - leverage, 0.1)
     unit = (float(np.median(np.abs(r))) / 0.6745) ** 2
     clipped = [np.minimum(squares, clip**2 * unit) for clip in _CLIPS]
-    ridge = _RIDGE * float(np.trace(gram)) / len(gram)
-    gram = gram + ridge * np.eye(len(gram))
+    moved = [np.linalg.norm((influence.T @ differences)[first:], axis=0) / _size(differences)]
     weight = 1 / (1 + leverage / (3 * float(leverage.mean())))  # far rows alone give no direction
-    grown = [J @ _steepest(J, gram, weight * (part - part.mean())) for part in clipped]
-    D = np.hstack([differences, *grown])
-    D = D / np.maximum(np.sqrt(np.mean(D**2, axis=0)), 1e-300)
-    moved = np.linalg.norm((influence.T @ D)[first:], axis=0) / size * np.sqrt(_SHARE / (1 - _SHARE))
-    slopes = [_slopes(part, np.square(D)) for part in clipped]
-    seen = max(float(np.max(np.sqrt(np.maximum(v - _CHANCE * se, 0.0)) * moved)) for v, se in slopes)
+    columns = [differences]
+    for part in clipped:
+        column, coefficients = _steepest(J, gram, weight * (part - part.mean()))
+        columns.append(column)
+        moved.append(np.linalg.norm(coefficients[:, first:], axis=1).mean(axis=0) * np.sqrt(len(r)))
+    D2 = np.square(np.hstack(columns))
+    D2 /= np.maximum(D2.mean(axis=0), 1e-300)
+    far = np.concatenate(moved) / size * np.sqrt(_SHARE / (1 - _SHARE))
+    slopes = [_slopes(part, D2) for part in clipped]
+    seen = max(float(np.max(np.sqrt(np.maximum(v - _CHANCE * se, 0.0)) * far)) for v, se in slopes)
     v, se = slopes[0]
-    return seen, float(np.max(np.sqrt(np.maximum(v, 0.0) + _CHANCE * se) * moved))
+    return seen, float(np.max(np.sqrt(np.maximum(v, 0.0) + _CHANCE * se) * far))
 
 
-def _steepest(J: Array, gram: Array, weights: Array) -> Array:
-    """Combinations of the parameters along which squares grow most."""
+def _size(columns: Array) -> Array:
+    return np.asarray(np.maximum(np.sqrt(np.mean(np.square(columns), axis=0)), 1e-300))
+
+
+def _steepest(J: Array, gram: Array, weights: Array) -> tuple[Array, Array]:
+    """Directions along which squares grow most; those of every other row are found on the rows between.
+
+    What is steepest by chance alone is so among the rows that it was chosen on, and not among others.
+    """
     p = len(gram)
+    gram = gram + _RIDGE * float(np.trace(gram)) / p * np.eye(p)
     among = (max(p - _DIRECTIONS, 0), p - 1)
-    grown = J.T @ (weights[:, None] * J)
-    return np.asarray(eigh(grown, gram, subset_by_index=among)[1])
+    column = np.empty((len(J), among[1] - among[0] + 1))
+    found = []
+    for rows in (slice(0, None, 2), slice(1, None, 2)):
+        grown = J[rows].T @ (weights[rows, None] * J[rows])
+        found.append(eigh(grown, gram, subset_by_index=among)[1])
+        others = slice(1 - rows.start, None, 2)
+        column[others] = J[others] @ found[-1]
+    return column, np.array(found)
 
 
 def _slopes(squares: Array, D2: Array) -> tuple[Array, Array]:
