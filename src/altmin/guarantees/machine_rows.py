@@ -176,7 +176,7 @@ def measure_rows(
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
         white=white,
         attenuation=0.0 if exact else attenuation(left, gradient, spread_of_noise, size, white <= EVEN),
-        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
+        drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
         vagueness=0.0 if exact else vagueness(each, left),

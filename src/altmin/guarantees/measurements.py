@@ -139,7 +139,7 @@ def look(
         spread,
         white=uneven,
         attenuation=0.0 if exact else attenuation(left_over, gradient, spread_of_noise, size, uneven <= EVEN),
-        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
+        drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
         vagueness=0.0 if exact else vagueness(each, left_over),

@@ -131,7 +131,6 @@ def misfit(
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = drawn[: _FEW_FLIPS + 1]
-    few = few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1e-30)
     thirds = _over_draws(few, lambda one: _thirds([part[some] for part in white], one[some]))
     return Misfit(
         float(np.fmax(along.largest, cross.largest)),
@@ -233,11 +232,15 @@ def first_of_copies(S: Array) -> NDArray[np.intp]:
 
 
 def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Array:
-    """The residual, and copies of it with random signs, without J."""
+    """The residual, and copies of it with random signs, without J, all of length 1.
+
+    J has been taken out of the copies twice: where rows are few for the parameters, that shortens them.
+    """
     unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
     signs = rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS + _SIZES, len(r)))
     drawn, J = np.vstack([unit, unit * signs]), J.astype(np.float32)
-    return np.asarray(drawn - ((drawn @ J) @ inverse).astype(np.float32) @ J.T)
+    drawn -= ((drawn @ J) @ inverse).astype(np.float32) @ J.T
+    return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-30))
 
 
 class _Correlated(NamedTuple):

@@ -61,7 +61,7 @@ def other_laws(
     clipped = [np.minimum(squares, clip**2 * unit) for clip in _CLIPS]
     moved = [np.linalg.norm((influence.T @ differences)[first:], axis=0) / _size(differences)]
     weight = 1 / (1 + leverage / (3 * float(leverage.mean())))  # far rows alone give no direction
-    columns = [differences]
+    columns, J = [differences], J.astype(np.float32)  # of a direction few digits are enough
     for part in clipped:
         column, coefficients = _steepest(J, gram, weight * (part - part.mean()))
         columns.append(column)
@@ -90,10 +90,10 @@ def _steepest(J: Array, gram: Array, weights: Array) -> tuple[Array, Array]:
     column = np.empty((len(J), among[1] - among[0] + 1))
     found = []
     for rows in (slice(0, None, 2), slice(1, None, 2)):
-        grown = J[rows].T @ (weights[rows, None] * J[rows])
-        found.append(eigh(grown, gram, subset_by_index=among)[1])
+        grown = J[rows].T @ (weights[rows, None].astype(J.dtype) * J[rows])
+        found.append(eigh(grown.astype(np.float64), gram, subset_by_index=among)[1])
         others = slice(1 - rows.start, None, 2)
-        column[others] = J[others] @ found[-1]
+        column[others] = J[others] @ found[-1].astype(J.dtype)
     return column, np.array(found)
 
 

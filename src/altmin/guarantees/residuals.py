@@ -102,17 +102,24 @@ def half_grams(J: Array) -> tuple[Array, Array]:
     return J[:half].T @ J[:half], J[half:].T @ J[half:]
 
 
-def drift(J: Array, halves: tuple[Array, Array], r: Array, noise: float, size: float) -> float:
-    """Difference of the least-squares steps of early and late rows, over what noise explains."""
+def drift(
+    J: Array, halves: tuple[Array, Array], inverse: Array, r: Array, noise: float, size: float
+) -> float:
+    """Difference of the least-squares steps of early and late rows, over what noise explains.
+
+    Of many rows that is twice the noise of all; half of a few is worse than its number.
+    """
     half = len(r) // 2
     if half < J.shape[1]:
         return float("nan")
+    inverses = [inverse_gram(part) for part in halves]
     steps = [
-        inverse_gram(part) @ (J[rows].T @ r[rows])
-        for part, rows in zip(halves, (slice(0, half), slice(half, None)), strict=True)
+        part @ (J[rows].T @ r[rows])
+        for part, rows in zip(inverses, (slice(0, half), slice(half, None)), strict=True)
     ]
     apart = float(np.linalg.norm((steps[0] - steps[1])[1:])) / size
-    return apart / max(0.01, 3 * noise)
+    more = sum(float(np.trace(part)) for part in inverses) / max(float(np.trace(inverse)), 1e-300)
+    return apart / max(0.01, 1.5 * float(np.sqrt(max(more, 4.0))) * noise)
 
 
 def robustness(size: float, sigma: float) -> float:
