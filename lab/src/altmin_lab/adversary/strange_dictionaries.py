@@ -155,8 +155,8 @@ def halves_apart(d: Draft) -> None:
     by, left = d.rng.uniform(0.4, 0.9), d.rng.permutation(d.factors.shape[1]) % 2 == 0
     amounts = d.codes[:, :1] * d.rng.uniform(1 - by, 1 + by, (n, 2))
     parts = np.vstack([d.factors[0] * left, d.factors[0] * ~left])
-    small = float(np.linalg.norm(parts, axis=1).min())  # the atom turns by about this part of its spread
-    d.by_nature = 0.8 * by * small < close(d) or float(np.mean(d.codes[:, 0] != 0)) < seen(d)
+    turns = 0.8 * by * float(np.prod(np.linalg.norm(parts, axis=1)))  # standard deviation of its direction
+    d.by_nature = turns < close(d) or float(np.mean(d.codes[:, 0] != 0)) < seen(d)
     d.factors, d.codes = np.vstack([parts, d.factors[1:]]), np.hstack([amounts, d.codes[:, 1:]])
     d.asked = k
 
