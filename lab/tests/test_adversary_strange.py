@@ -106,12 +106,13 @@ def test_curves_have_a_closest_quadratic(name):
     assert np.var(y - X @ w - quadratics.quadratic(X, M)) < np.var(y - law.clean(X))
 
 
-def test_all_of_them_only_judge_and_repeat_no_name():
+def test_all_of_them_judge_or_tune_and_repeat_no_name():
     for family in FAMILIES:
         judged = {each.name for each in kinds(True, (family,))}
         tuned = {each.name for each in kinds(False, (family,))}
         strange = {"and": STRANGE_MIXTURES, "machine": STRANGE_LAWS, "sensing": STRANGE_LAWS}
         for part in strange.get(family, STRANGE_DICTIONARIES):
-            assert any(name.endswith(f" x {part.name}") for name in judged)
+            side = judged if part.held_out else tuned  # a kind on which a round failed may tune
+            assert any(name.endswith(f" x {part.name}") for name in side)
         assert not judged & tuned
         assert len(judged) == sum(1 for _ in kinds(True, (family,)))

@@ -429,6 +429,10 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "noisy machine, exogenous": (MACHINE, machine(looked_at(0.1), exogenous=True), "recovered", [
         *_REST_IS_NOISE, _COLUMNS,
     ]),
+    "machine with a two-valued column": (
+        MACHINE, machine(replace(looked_at(0.1), two_valued=10.0), exogenous=True), "recovered",
+        [*_REST_IS_NOISE, _COLUMNS, Limit("two_valued", ">=", 5.0, "unknown", "rows.two_valued")],
+    ),
     "machine of a stream": (MACHINE, machine(None), "plausible", [
         Limit("enough", ">=", 3.0, "unknown", "n_rows", 1 + 2 * D), _FALLING,
     ]),

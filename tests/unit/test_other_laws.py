@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from altmin import FactorizationMachineRegressor
 from altmin.guarantees.misfit import misfit
 from altmin.guarantees.mixture import other_laws
 from altmin.guarantees.residuals import influence, inverse_gram, vagueness
@@ -108,3 +109,19 @@ def test_noise_of_few_rows_is_noise():
         found = misfit(r, J, (J[:, :20],), J[:, :20], J[:, 0], seed=seed)
         sums.append((found.pattern, found.steps))
     assert np.all(np.abs(np.mean(sums, axis=0)) < 0.9)
+
+
+def test_the_square_of_a_two_valued_column_needs_the_rank_of_the_others():
+    """M = aa' + bb', with b hardly anywhere but in the two-valued column: any square of it does."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.random(900) < 0.5, rng.standard_normal((900, 3))]).astype(float)
+    said = []
+    for rest in (1.0, 0.02):
+        F = np.array([[0.5, 1.0, -1.0, 0.7], [1.0, rest, rest, -rest]])
+        y = X.sum(axis=1) + np.sum((X @ F.T) ** 2, axis=1)
+        y += 0.02 * y.std() * rng.standard_normal(900)
+        report = FactorizationMachineRegressor(2, random_state=0).fit(X, y).guarantee_
+        said.append((report["two_valued"].status, report.verdict == "unknown"))
+    assert said == [("holds", False), ("violated", True)]
+    usual = FactorizationMachineRegressor(2, random_state=0).fit(X[:, 1:], y).guarantee_
+    assert "two_valued" not in [row.id for row in usual.conditions]

@@ -67,6 +67,7 @@ class RowEvidence:
     vagueness: float = 0.0  # relative error of noise_error
     other_law: float = 0.0  # how far other rows, as the squares of the residual show them, moved the model
     hidden_law: float = 0.0  # and how far such that those don't show could have
+    two_valued: float = np.inf  # rank of M beside a column with two values, over its error
     own: bool = False  # whether squares of single columns have coefficients beside those of rank k
 
 
@@ -132,6 +133,7 @@ def measure_rows(
         white_gram = white_J.T @ white_J
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
+    step_error = float(np.linalg.norm(step[1:])) / size
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     directions = _directions(S, model, unit)
     spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
@@ -148,13 +150,15 @@ def measure_rows(
     differences = np.column_stack([fitted - fitted.mean(), S * gradient])
     each = influence(J, inverse)
     other = (0.0, 0.0) if exact else other_laws(left, J, gram, each, differences, size, first=1)
+    error = float(np.hypot(noise_error, step_error)) * size
+    two_valued = np.inf if beside else _beside_two_valued(F * unit, scaled, lens, error)
     return RowEvidence(
         p,
         distinct,
         singular_ratio(white_gram),
         float(np.linalg.norm(r)) / spread,
         noise_error,
-        float(np.linalg.norm(step[1:])) / size,
+        step_error,
         misfit(
             rest,
             J,
@@ -182,6 +186,7 @@ def measure_rows(
         vagueness=0.0 if exact else vagueness(each, left),
         other_law=other[0],
         hidden_law=other[1],
+        two_valued=two_valued,
         own=beside,
     )
 
@@ -242,6 +247,20 @@ def _spectrum(F: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
     R = np.linalg.qr(F.T)[1]
     found = np.abs(np.linalg.eigvalsh((R * values) @ R.T))
     return float(found.min()), float(found.max())
+
+
+def _beside_two_valued(F: NDArray[Any], values: NDArray[Any], lens: Lens, error: float) -> float:
+    """Smallest eigenvalue of M without a column whose square tells nothing, over the error of M.
+
+    That square's coefficient follows from the rank: M beside its row and column must have all of it, clearly
+    above noise, or another coefficient does as well, however small the error is to first order.
+    """
+    k, d = F.shape
+    found = np.inf
+    for j in np.flatnonzero(lens.blind) if k and lens.blind is not None else ():
+        left = _spectrum(np.delete(F, j, axis=1), values)[0] if d > k else 0.0
+        found = min(found, left / max(error, 1e-300))
+    return float(found)
 
 
 def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:

@@ -49,6 +49,7 @@ ADVICE = {
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
     "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
+    "two_valued": "a smaller rank, or less noise: what follows from the rank alone could be anything",
     "enough": "more measurements: with few, other answers fit them as well",
     "loss": "something is left over: noise, too low a rank, or a wrong answer",
     "seen_again": "call guarantee(X, y) with rows that can be read again",
