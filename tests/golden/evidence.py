@@ -20,6 +20,7 @@ from altmin.guarantees import (
     dictionary_shadow,
     measurements,
     misfit,
+    mixture,
     refits,
     residuals,
 )
@@ -33,13 +34,16 @@ def measured_rows() -> Any:
     rng = np.random.default_rng(0)
     J, r, X = rng.standard_normal((60, 5)), rng.standard_normal(60), rng.standard_normal((60, 3))
     gram = J.T @ J
+    inverse, halves = np.linalg.inv(gram), residuals.half_grams(J)
     found: dict[str, Any] = {
         "ratio": residuals.singular_ratio(J.T @ J),
         "t": residuals.gradient_t(r, X[:, 0]),
         "white": residuals.white_ratio(r, X, X[:, ::-1]),
-        "error": residuals.robust_error(J, np.linalg.inv(gram), r, False),
-        "drift": residuals.drift(J, residuals.half_grams(J), r + np.arange(60) / 30, 0.1, 2.0),
-        "short drift": residuals.drift(J[:9], residuals.half_grams(J[:9]), r[:9], 0.1, 2.0),
+        "error": residuals.robust_error(J, inverse, r, False),
+        "drift": residuals.drift(J, halves, inverse, r + np.arange(60) / 30, 0.1, 2.0),
+        "other laws": mixture.other_laws(r, J, gram, residuals.influence(J, inverse), X, 2.0, 1),
+        "vague": residuals.vagueness(residuals.influence(J, inverse), r),
+        "short drift": residuals.drift(J[:9], residuals.half_grams(J[:9]), np.eye(5), r[:9], 0.1, 2.0),
         "attenuation": residuals.attenuation(r, X, X**2, 2.0, even=True),
         "misfit": misfit.misfit(r, J, (X,), X, J[:, 0]),
         "misfit of more": misfit.misfit(r + X[:, 0] * X[:, 1], J, (X, J), X, J[:, 0], further=X**2),

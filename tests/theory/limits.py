@@ -333,6 +333,8 @@ _REST_IS_NOISE = [
     Limit("centred", "<=", 4.0, "plausible", "rows.misfit.middle"),
     Limit("own_targets", "<=", 4.5, "plausible", "rows.misfit.neighbour"),
     Limit("sharp", "<=", 0.1, "unknown", "rows.misfit.unseen", 2.0),
+    Limit("one_law", "<=", 0.05, "plausible", "rows.other_law"),
+    Limit("no_hidden_law", "<=", 0.1, "unknown", "rows.hidden_law"),
     Limit("still", "<=", 1.0, "contradicted", "rows.drift"),
 ]
 _NO_HIDDEN_CAUSE = [
@@ -427,6 +429,10 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "noisy machine, exogenous": (MACHINE, machine(looked_at(0.1), exogenous=True), "recovered", [
         *_REST_IS_NOISE, _COLUMNS,
     ]),
+    "machine with a two-valued column": (
+        MACHINE, machine(replace(looked_at(0.1), two_valued=10.0), exogenous=True), "recovered",
+        [*_REST_IS_NOISE, _COLUMNS, Limit("two_valued", ">=", 5.0, "unknown", "rows.two_valued")],
+    ),
     "machine of a stream": (MACHINE, machine(None), "plausible", [
         Limit("enough", ">=", 3.0, "unknown", "n_rows", 1 + 2 * D), _FALLING,
     ]),

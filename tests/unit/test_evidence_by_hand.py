@@ -70,10 +70,16 @@ def test_robust_error_is_the_larger_of_two_standard_errors(uneven):
 def test_drift_compares_the_steps_of_early_and_late_rows():
     early, late = (np.linalg.lstsq(J[part], R[part], rcond=None)[0] for part in (slice(30), slice(30, None)))
     apart = np.linalg.norm((early - late)[1:])  # the intercept may move
-    assert drift(J, half_grams(J), R, noise=0.1, size=2.0) == pytest.approx(apart / 2 / 0.3)
-    assert drift(J, half_grams(J), R, noise=0.001, size=2.0) == pytest.approx(apart / 2 / 0.01)
-    assert math.isnan(drift(J[:7], half_grams(J[:7]), R[:7], 0.1, 1.0))
-    assert math.isfinite(drift(J[:8], half_grams(J[:8]), R[:8], 0.1, 1.0))
+    whole, first, second = (np.trace(np.linalg.inv(part.T @ part)) for part in (J, J[:30], J[30:]))
+    more = (first + second) / whole
+    assert more > 4  # halves of few rows are worse than their number
+    inverse = np.linalg.inv(J.T @ J)
+    far = drift(J, half_grams(J), inverse, R, noise=0.1, size=2.0)
+    assert far == pytest.approx(apart / 2 / (0.15 * more**0.5))
+    assert drift(J, half_grams(J), inverse, R, 0.001, 2.0) == pytest.approx(apart / 2 / 0.01)
+    assert drift(J, half_grams(J), 100 * inverse, R, 0.1, 2.0) == pytest.approx(apart / 2 / 0.3)
+    assert math.isnan(drift(J[:7], half_grams(J[:7]), inverse, R[:7], 0.1, 1.0))
+    assert math.isfinite(drift(J[:8], half_grams(J[:8]), inverse, R[:8], 0.1, 1.0))
 
 
 def test_attenuation_is_bounded_by_slope_and_size():

@@ -87,13 +87,25 @@ def machine_tests(e: MachineEvidence) -> list[Test]:
         return [columns, enough, *stream_tests(e.ratio, e.loss), *theory]
     bound = relative_error(e.rows, e.n_rows, e.halves, e.exogenous)[1]
     more = shown(*quadratic_rows(e.rows, d, e.rank, e.batch, e.n_rows, e.fresh))
-    return [*row_tests(e.rows, bound, "rows"), columns, *theory, *more]
+    return [*row_tests(e.rows, bound, "rows"), columns, *_two_valued(e.rows), *theory, *more]
+
+
+def _two_valued(rows: RowEvidence) -> list[Test]:
+    """Of columns whose square tells nothing, where there are some."""
+    if np.isinf(rows.two_valued):
+        return []
+    return [
+        whole("squares of two-valued columns are known", "rank / error", rows.two_valued, at_least=5.0,
+              id="two_valued", reference="identifiability",
+              meaning="A column with two values equals its square, whose coefficient follows from the rank "
+              "alone: what the other columns do with each other must have that rank, clearly above noise."),
+    ]  # fmt: skip
 
 
 def machine_rule(e: MachineEvidence) -> Rule:
     """By the rows; a stream is 'plausible' at most, where the error falls on fresh rows."""
     if e.rows is not None:
-        return row_rule(e.rows, e.exogenous, "columns")
+        return row_rule(e.rows, e.exogenous, "columns", *(test.row.id for test in _two_valued(e.rows)))
     return Rule("stream", ("enough", "seen_again", "falling"))
 
 

@@ -18,6 +18,7 @@ from altmin.algorithms.quadratic.low_rank import UserModel
 from altmin.contract import record
 from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
+from altmin.guarantees.mixture import other_laws
 from altmin.guarantees.residuals import (
     EVEN,
     EXACT,
@@ -25,10 +26,12 @@ from altmin.guarantees.residuals import (
     drift,
     gradient_t,
     half_grams,
+    influence,
     inverse_gram,
     robust_error,
     robustness,
     singular_ratio,
+    vagueness,
     weighted_norms,
     white_ratio,
 )
@@ -63,6 +66,10 @@ class RowEvidence:
     drift: float = 0.0  # early against late rows, over what noise explains
     size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of noise and feature that a hidden cause needs to move it by a tenth
+    vagueness: float = 0.0  # relative error of noise_error
+    other_law: float = 0.0  # how far other rows, as the squares of the residual show them, moved the model
+    hidden_law: float = 0.0  # and how far such that those don't show could have
+    two_valued: float = np.inf  # rank of M beside a column with two values, over its error
     own: bool = False  # whether squares of single columns have coefficients beside those of rank k
 
 
@@ -132,6 +139,7 @@ def measure_rows(
     ratio = begin(singular_ratio, white_gram)
     sigma = float(np.sqrt(np.sum(r**2) / max(len(r) - p, 1)))
     step = inverse @ (J.T @ r)
+    step_error = float(np.linalg.norm(step[1:])) / size
     left = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     directions = _directions(S, model, unit)
     spread = max(float(np.linalg.norm(target - target.mean())), 1e-300)
@@ -146,13 +154,18 @@ def measure_rows(
     gradient = model.slope * unit / lens.target_scale + 2 * (S @ (F * unit).T * scaled) @ (F * unit)
     if beside:
         gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
+    differences = np.column_stack([fitted - fitted.mean(), S * gradient])
+    each = influence(J, inverse)
+    other = (0.0, 0.0) if exact else other_laws(left, J, gram, each, differences, size, first=1)
+    error = float(np.hypot(noise_error, step_error)) * size
+    two_valued = np.inf if beside else _beside_two_valued(F * unit, scaled, lens, error)
     return RowEvidence(
         p,
         distinct,
         ratio.result(),
         float(np.linalg.norm(r)) / spread,
         noise_error,
-        float(np.linalg.norm(step[1:])) / size,
+        step_error,
         further.result(),
         0.0 if exact else gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
@@ -166,9 +179,13 @@ def measure_rows(
         float(np.linalg.norm(model.slope * unit)) / lens.target_scale,
         white=white,
         attenuation=0.0 if exact else attenuation(left, gradient, spread_of_noise, size, white <= EVEN),
-        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
+        drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
+        vagueness=0.0 if exact else vagueness(each, left),
+        other_law=other[0],
+        hidden_law=other[1],
+        two_valued=two_valued,
         own=beside,
     )
 
@@ -229,6 +246,20 @@ def _spectrum(F: NDArray[Any], values: NDArray[Any]) -> tuple[float, float]:
     R = np.linalg.qr(F.T)[1]
     found = np.abs(np.linalg.eigvalsh((R * values) @ R.T))
     return float(found.min()), float(found.max())
+
+
+def _beside_two_valued(F: NDArray[Any], values: NDArray[Any], lens: Lens, error: float) -> float:
+    """Smallest eigenvalue of M without a column whose square tells nothing, over the error of M.
+
+    That square's coefficient follows from the rank: M beside its row and column must have all of it, clearly
+    above noise, or another coefficient does as well, however small the error is to first order.
+    """
+    k, d = F.shape
+    found = np.inf
+    for j in np.flatnonzero(lens.blind) if k and lens.blind is not None else ():
+        left = _spectrum(np.delete(F, j, axis=1), values)[0] if d > k else 0.0
+        found = min(found, left / max(error, 1e-300))
+    return float(found)
 
 
 def _through(lens: Lens, F: NDArray[Any]) -> NDArray[Any]:

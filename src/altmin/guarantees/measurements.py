@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from altmin.guarantees.misfit import Misfit, first_of_copies, misfit
+from altmin.guarantees.mixture import other_laws
 from altmin.guarantees.residuals import (
     EVEN,
     EXACT,
@@ -18,10 +19,12 @@ from altmin.guarantees.residuals import (
     drift,
     gradient_t,
     half_grams,
+    influence,
     inverse_gram,
     robust_error,
     robustness,
     singular_ratio,
+    vagueness,
     white_ratio,
 )
 from altmin.io.records import record
@@ -49,6 +52,9 @@ class Measured:
     drift: float = 0.0  # early against late measurements, over what noise explains
     size: float = 1.0  # of the model, in units of y
     robustness: float = 1.0  # share of noise and design that a hidden cause needs to move M by a tenth
+    vagueness: float = 0.0  # relative error of noise_error
+    other_law: float = 0.0  # how far other rows, as the squares of the residual show them, moved M
+    hidden_law: float = 0.0  # and how far such that those don't show could have
     design_t: float | None = None  # largest |t| of a left and a right column; None for one design
 
 
@@ -110,6 +116,9 @@ def look(
     across, further = _directions(designs, a, b)
     fitted, uneven = (a * b) @ c, 0.0 if exact else white_ratio(left_over, S, T)
     spread_of_noise = np.column_stack([fitted**2, *(part**2 for part in designs)])
+    differences = np.column_stack([fitted, np.hstack(designs) * gradient])
+    each = influence(J, inverse)
+    other = (0.0, 0.0) if exact else other_laws(left_over, J, gram, each, differences, size, first=0)
     return Measured(
         p,
         distinct,
@@ -130,9 +139,12 @@ def look(
         spread,
         white=uneven,
         attenuation=0.0 if exact else attenuation(left_over, gradient, spread_of_noise, size, uneven <= EVEN),
-        drift=0.0 if exact else drift(J, halves, r, noise_error, size),
+        drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
+        vagueness=0.0 if exact else vagueness(each, left_over),
+        other_law=other[0],
+        hidden_law=other[1],
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),
     )
 

@@ -118,19 +118,19 @@ def misfit(
         inverse = inverse_gram(J[rows].T @ J[rows])
     drawn = _flipped(r[rows], J[rows], inverse, rng)
     across = across[rows].astype(np.float32)  # of chance few digits are enough
-    own = [further[rows].astype(np.float32), bends(fitted[rows]).astype(np.float32)]
-    terms = np.hstack([*own, shapes(across), waves(across, rng)])
+    curves = np.hstack([bends(fitted[rows]).astype(np.float32), shapes(across), waves(across, rng)])
+    terms = np.hstack([further[rows].astype(np.float32), _about_mean(curves)])
     designs = tuple(part[rows].astype(np.float32) for part in designs)
     white = tuple(_whitened(part) for part in designs)
     both = np.hstack(white)
     along, beside, cross = (
-        _correlated(drawn, functions) for functions in (terms, half_spaces(both, rng), crossed(both, rng))
+        _correlated(drawn, functions)
+        for functions in (terms, _about_mean(half_spaces(both, rng)), _about_mean(crossed(both, rng)))
     )
     joint = (along.normal + beside.normal + cross.normal) / _SPREAD_OF_THREE
     some = slice(0, max(int(_COST / (_FEW_FLIPS * min(designs[0].shape[1], _MOST_FEATURES)
                                      * designs[0].shape[1] * designs[-1].shape[1])), 1000))  # fmt: skip
     few = drawn[: _FEW_FLIPS + 1]
-    few = few / np.maximum(np.linalg.norm(few, axis=1, keepdims=True), 1e-30)
     thirds = _over_draws(few, lambda one: _thirds([part[some] for part in white], one[some]))
     return Misfit(
         float(np.fmax(along.largest, cross.largest)),
@@ -143,6 +143,11 @@ def misfit(
         _neighbour(r, fitted),
         float(np.fmax(np.fmax(beside.normal, cross.normal), joint)),
     )
+
+
+def _about_mean(terms: Array) -> Array:
+    """Without a constant: where a model has none, hundreds of functions would follow that one together."""
+    return np.asarray(terms - terms.mean(axis=0))
 
 
 def _middle(r: Array, fitted: Array) -> float:
@@ -227,11 +232,15 @@ def first_of_copies(S: Array) -> NDArray[np.intp]:
 
 
 def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Array:
-    """The residual, and copies of it with random signs, without J."""
+    """The residual, and copies of it with random signs, without J, all of length 1.
+
+    J has been taken out of the copies twice: where rows are few for the parameters, that shortens them.
+    """
     unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
     signs = rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS + _SIZES, len(r)))
     drawn, J = np.vstack([unit, unit * signs]), J.astype(np.float32)
-    return np.asarray(drawn - ((drawn @ J) @ inverse).astype(np.float32) @ J.T)
+    drawn -= ((drawn @ J) @ inverse).astype(np.float32) @ J.T
+    return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-30))
 
 
 class _Correlated(NamedTuple):

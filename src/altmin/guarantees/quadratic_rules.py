@@ -22,6 +22,8 @@ _NOISE = (
     "centred",
     "own_targets",
     "sharp",
+    "one_law",
+    "no_hidden_law",
     "still",
 )
 _UNTESTED = ("exact_features", "no_hidden_cause")  # what 'exogenous' declares
@@ -41,9 +43,13 @@ ADVICE = {
     "no_further_rank": "a larger rank",
     "centred": "some targets may be lost or those of other rows: look at the rows with the largest residuals",
     "own_targets": "targets follow the rows next to them: they may stand in the wrong row, or be averages",
+    "one_law": "some rows may follow a law of their own: look at those with large residuals for what "
+    "tells them apart, and fit them separately",
+    "no_hidden_law": "more rows: a second law in some of them could hide in the noise",
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
     "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
+    "two_valued": "a smaller rank, or less noise: what follows from the rank alone could be anything",
     "enough": "more measurements: with few, other answers fit them as well",
     "loss": "something is left over: noise, too low a rank, or a wrong answer",
     "seen_again": "call guarantee(X, y) with rows that can be read again",
@@ -73,7 +79,9 @@ def relative_error(
         noise = max(noise, 0.5 * halves)
     counts = not exogenous and _noisy(e) and not _even(e) and e.attenuation <= _HIDDEN
     hidden = e.attenuation if counts else 0.0
-    return float(np.hypot(np.hypot(noise, e.step), hidden)), float(1.3 * noise + e.step + hidden)
+    other = e.other_law if _noisy(e) else 0.0
+    error = float(np.linalg.norm([noise, e.step, hidden, other]))
+    return error, max(float((1.3 + e.vagueness) * noise + e.step + hidden), error)
 
 
 def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]:
@@ -127,6 +135,14 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
               "averaged, and the model is shrunk."),
         whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
               id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
+        whole("rows follow one law", "relative", e.other_law, at_most=0.05, id="one_law",
+              otherwise="plausible",
+              meaning="How far the model is off if residuals are large where they are because some rows (two "
+              "fifths at most) follow another law: noise that is uneven by itself looks the same."),
+        whole("another law of some rows would be seen", "relative", e.hidden_law, at_most=0.1,
+              id="no_hidden_law",
+              meaning="How far rows of another law (two fifths at most) could move the model, and not be "
+              "seen by the size of the residuals."),
         whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=_GROWS,
               id="no_noise_in_features", otherwise="contradicted",
               meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),

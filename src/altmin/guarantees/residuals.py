@@ -87,6 +87,17 @@ def robust_error(J: Array, inverse: Array, r: Array, exact: bool) -> float:
     return float(np.sqrt(max(plain, scale * sandwich)))
 
 
+def influence(J: Array, inverse: Array) -> Array:
+    """What the target of each row adds to each parameter."""
+    return np.asarray(J @ inverse)
+
+
+def vagueness(each: Array, r: Array) -> float:
+    """Relative error of the standard errors: few rows may make up most of them."""
+    parts = r**2 * np.einsum("ij,ij->i", each, each)
+    return float(np.linalg.norm(parts)) / max(float(parts.sum()), 1e-300)
+
+
 def half_grams(J: Array, begin: Begin = at_once) -> tuple[Array, Array]:
     """J'J of the early rows, and of the late ones."""
     half = len(J) // 2
@@ -94,17 +105,24 @@ def half_grams(J: Array, begin: Begin = at_once) -> tuple[Array, Array]:
     return early.result(), late.result()
 
 
-def drift(J: Array, halves: tuple[Array, Array], r: Array, noise: float, size: float) -> float:
-    """Difference of the least-squares steps of early and late rows, over what noise explains."""
+def drift(
+    J: Array, halves: tuple[Array, Array], inverse: Array, r: Array, noise: float, size: float
+) -> float:
+    """Difference of the least-squares steps of early and late rows, over what noise explains.
+
+    Of many rows that is twice the noise of all; half of a few is worse than its number.
+    """
     half = len(r) // 2
     if half < J.shape[1]:
         return float("nan")
+    inverses = [inverse_gram(part) for part in halves]
     steps = [
-        inverse_gram(part) @ (J[rows].T @ r[rows])
-        for part, rows in zip(halves, (slice(0, half), slice(half, None)), strict=True)
+        part @ (J[rows].T @ r[rows])
+        for part, rows in zip(inverses, (slice(0, half), slice(half, None)), strict=True)
     ]
     apart = float(np.linalg.norm((steps[0] - steps[1])[1:])) / size
-    return apart / max(0.01, 3 * noise)
+    more = sum(float(np.trace(part)) for part in inverses) / max(float(np.trace(inverse)), 1e-300)
+    return apart / max(0.01, 1.5 * float(np.sqrt(max(more, 4.0))) * noise)
 
 
 def robustness(size: float, sigma: float) -> float:

@@ -479,9 +479,10 @@ PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, cubic, absolute, noisy_features, one_noisy_feature, low_rank_asked, outlying_targets,
         copies, few_rows, collinear, pure_noise, three_way, periodic, clipped, jump, mixed_up_targets,
-        lost_targets, larger_of_laws, heteroscedastic, multiplied, next_targets, exponential_term)),
+        lost_targets, larger_of_laws, heteroscedastic, multiplied, next_targets, exponential_term,
+        swapped_features, doubled_targets)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
         drift, quantised, saturating, two_populations, heavy_noise, rounded_features, omitted_square,
         larger_of_two, hidden_column, skewed_noise, slow_noise, stairs, bump,
-        stopped_early, powered, switched, swapped_features, doubled_targets)),
+        stopped_early, powered, switched)),
 )  # fmt: skip

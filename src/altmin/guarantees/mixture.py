@@ -1,0 +1,108 @@
+r"""Do all rows follow one law? What a mixture of two would do to the squares of a residual.
+
+Where a share q of the rows follows another quadratic, which differs by :math:`\Delta(x)`, a fit finds their
+mean, :math:`q\Delta` off, and the squares of what it leaves grow by :math:`q(1-q)\Delta^2`. So the slope v
+of squared residuals on :math:`\Delta^2` bounds what such rows can have done, whichever they are: with two
+fifths of the rows at most, the fit is :math:`\sqrt{v q / (1 - q)}` off along :math:`\Delta`. Noise may be
+uneven by itself; then this is what can't be told from it.
+
+Tried are the fitted values (targets that were scaled, lost or mixed up), each feature times its derivative
+(another unit, another sign, another value), and the directions of the parameters along which squared
+residuals grow most (anything else).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+Array = NDArray[Any]
+_SHARE = 0.4  # of the rows that may follow another law
+_CLIPS = (3.0, 10.0)  # robust deviations: against heavy tails, and where noise is small beside the mixture
+_FAR = 4.0  # times its mean, beyond which a squared difference counts no more
+_CHANCE = 2.0  # standard errors of a slope
+_RIDGE = 1e-9  # where parameters can't be told apart
+_DIRECTIONS = 2  # of the parameters, with each clip
+
+
+def other_laws(
+    r: Array, J: Array, gram: Array, influence: Array, differences: Array, size: float, first: int
+) -> tuple[float, float]:
+    """How far a second law among the rows has moved the model: what squares show, and what they could hide.
+
+    Parameters
+    ----------
+    r : ndarray of shape (n_samples,)
+        Residual of least squares.
+    J : ndarray of shape (n_samples, n_parameters)
+        Jacobian, whose columns from `first` on measure (w, M).
+    gram : ndarray of shape (n_parameters, n_parameters)
+        J'J.
+    influence : ndarray of shape (n_samples, n_parameters)
+        Of each row's target on each parameter.
+    differences : ndarray of shape (n_samples, n_differences)
+        What the values of another law could differ by.
+    size : float
+        Of the model, in units of the residual.
+    first : int
+        Parameters that don't count: 1 where there is an intercept.
+
+    Returns
+    -------
+    seen, hidden : float
+        Relative to the model; `seen` is below, and `hidden` above the estimate by two standard errors.
+    """
+    leverage = np.einsum("ij,ij->i", influence, J)
+    squares = r**2 / np.maximum(1 - leverage, 0.1)
+    unit = (float(np.median(np.abs(r))) / 0.6745) ** 2
+    clipped = [np.minimum(squares, clip**2 * unit) for clip in _CLIPS]
+    moved = [np.linalg.norm((influence.T @ differences)[first:], axis=0) / _size(differences)]
+    weight = 1 / (1 + leverage / (3 * float(leverage.mean())))  # far rows alone give no direction
+    columns, J = [differences], J.astype(np.float32)  # of a direction few digits are enough
+    for part in clipped:
+        column, coefficients = _steepest(J, gram, weight * (part - part.mean()))
+        columns.append(column)
+        moved.append(np.linalg.norm(coefficients[:, first:], axis=1).mean(axis=0) * np.sqrt(len(r)))
+    D2 = np.square(np.hstack(columns))
+    D2 /= np.maximum(D2.mean(axis=0), 1e-300)
+    far = np.concatenate(moved) / size * np.sqrt(_SHARE / (1 - _SHARE))
+    slopes = [_slopes(part, D2) for part in clipped]
+    seen = max(float(np.max(np.sqrt(np.maximum(v - _CHANCE * se, 0.0)) * far)) for v, se in slopes)
+    v, se = slopes[0]
+    return seen, float(np.max(np.sqrt(np.maximum(v, 0.0) + _CHANCE * se) * far))
+
+
+def _size(columns: Array) -> Array:
+    return np.asarray(np.maximum(np.sqrt(np.mean(np.square(columns), axis=0)), 1e-300))
+
+
+def _steepest(J: Array, gram: Array, weights: Array) -> tuple[Array, Array]:
+    """Directions along which squares grow most; those of every other row are found on the rows between.
+
+    What is steepest by chance alone is so among the rows that it was chosen on, and not among others.
+    """
+    p = len(gram)
+    gram = gram + _RIDGE * float(np.trace(gram)) / p * np.eye(p)
+    among = (max(p - _DIRECTIONS, 0), p - 1)
+    column = np.empty((len(J), among[1] - among[0] + 1))
+    found = []
+    for rows in (slice(0, None, 2), slice(1, None, 2)):
+        grown = J[rows].T @ (weights[rows, None].astype(J.dtype) * J[rows])
+        found.append(eigh(grown.astype(np.float64), gram, subset_by_index=among)[1])
+        others = slice(1 - rows.start, None, 2)
+        column[others] = J[others] @ found[-1].astype(J.dtype)
+    return column, np.array(found)
+
+
+def _slopes(squares: Array, D2: Array) -> tuple[Array, Array]:
+    """Slope of squares on each column of mean 1, and its standard error; rows far out count as others do."""
+    near = np.minimum(D2, _FAR)
+    z = near - near.mean(axis=0)
+    spread = np.maximum(np.mean(z * D2, axis=0), 1e-300)
+    rest = (squares - squares.mean())[:, None]
+    slope = np.mean(z * rest, axis=0) / spread
+    error = np.sqrt(np.mean(np.square(z * (rest - slope * z)), axis=0) / len(squares))
+    return slope, error / spread
