@@ -356,3 +356,24 @@ def test_other_features_are_ruled_out_where_no_component_has_room():
     ]
     assert "No other non-negative features explain the samples" in claims[0]
     assert all("assumes that each feature occurs nearly" in claim for claim in claims[1:])
+
+
+@pytest.mark.parametrize(
+    ("other", "bound", "decisive"), [(0.04, np.hypot(0.01, 0.04), True), (0.06, 0.013, False)]
+)
+def test_what_another_law_did_is_an_error_and_alone_decides_where_it_is_seen(other, bound, decisive):
+    rows = replace(limits.looked_at(0.1), noise_error=0.01, other_law=other, hidden_law=0.11)
+    report = judge(MACHINE, limits.machine(rows))
+    assert report.estimated_error == pytest.approx(np.hypot(0.01, other))
+    assert report["error"].measured == pytest.approx(bound)
+    assert report["no_hidden_law"].decisive == decisive
+    assert report.verdict == ("unknown" if decisive else "plausible")
+    quiet = limits.looked_at(0.0)
+    assert judge(MACHINE, limits.machine(replace(quiet, other_law=0.04))).estimated_error == 0.0
+
+
+def test_standard_errors_of_few_rows_are_bounded_more_widely():
+    rows = replace(limits.looked_at(0.1), noise_error=0.01, vagueness=0.5)
+    report = judge(MACHINE, limits.machine(rows))
+    assert report.estimated_error == pytest.approx(0.01)
+    assert report["error"].measured == pytest.approx(0.018)
