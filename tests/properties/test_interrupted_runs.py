@@ -2,13 +2,14 @@
 
 import signal
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from altmin.contract import Done, Round, Take, record
-from altmin.engine import Settings, open_source, run
+from altmin.contract import Done, Next, Round, Take, record
+from altmin.engine import Settings, first_look, open_source, run
 from altmin.engine.progress import Silent
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -141,3 +142,29 @@ def test_nan_is_found_in_later_batches_and_samples(row):
 
     with pytest.raises(ValueError, match=f"row {row}"):
         run(Sample(), open_source(bad), Settings(seed=0))
+
+
+@pytest.mark.parametrize("at", [9, 16, 23, 31])
+def test_ctrl_c_while_threads_are_at_work(at, tmp_path):
+    stopped = go(progress=Press(at), checkpoint=tmp_path, n_jobs=3)
+    assert stopped.outcome.kind in ("interrupted", "converged")
+    assert same(go(checkpoint=tmp_path, n_jobs=3).state, WHOLE.state)
+
+
+@pytest.mark.parametrize(("last", "looks"), [(1299, 1), (700, 0)])
+def test_rows_that_were_looked_at_are_not_looked_at_again_in_a_sample(last, looks, monkeypatch):
+    seen = []
+    real = first_look.check_values
+    monkeypatch.setattr(first_look, "check_values", lambda *given: seen.append(given[0]) or real(*given))
+
+    @record
+    class Sample(Walk):
+        def next_round(self, state):
+            sample = Round(look, Take(np.array([2, last])), "sample", then=note)
+            return (Round(look, Next(1024), "batch", then=note), sample, Done())[state.step]
+
+        def finish(self, state):
+            return replace(state, step=2)
+
+    run(Sample(), open_source(X), Settings(seed=0))
+    assert len(seen) == 4 + looks

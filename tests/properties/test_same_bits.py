@@ -60,3 +60,26 @@ def test_the_environment_of_the_caller_is_left_as_it_was():
         before = [pool["num_threads"] for pool in threadpool_info()]
         fit(PROBLEM.X)
         assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+def test_reports_don_t_depend_on_the_number_of_threads():
+    from altmin import CompleteDictionaryLearning, FactorizationMachineRegressor
+    from altmin.datasets import make_quadratic, make_sparse_dictionary
+
+    sparse = make_sparse_dictionary(3000, 12, random_state=0)
+    noisy = sparse.X + 0.01 * np.random.default_rng(0).standard_normal(sparse.X.shape)
+    for X in (sparse.X, noisy):
+        one, three = (
+            CompleteDictionaryLearning(random_state=0, n_jobs=n_jobs).fit(X).guarantee_ for n_jobs in (1, 3)
+        )
+        assert [(row.name, repr(row.measured)) for row in one] == [
+            (row.name, repr(row.measured)) for row in three
+        ]
+    law = make_quadratic(3000, 12, 2, noise=0.1, random_state=0)
+    one, three = (
+        FactorizationMachineRegressor(2, random_state=0, n_jobs=n_jobs).fit(law.X, law.y).guarantee_
+        for n_jobs in (1, 3)
+    )
+    assert [(row.name, repr(row.measured)) for row in one] == [
+        (row.name, repr(row.measured)) for row in three
+    ]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from altmin.contract import ArgMax, Concat, Max, Min, TopRows, combine
-from altmin.engine.reduce import Tree, map_in_order
+from altmin.engine.reduce import Tree, map_in_order, runs
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 37])
@@ -110,3 +110,39 @@ def test_as_many_blocks_are_under_way_as_asked_for_and_come_in_order(ahead):
     assert asked == list(range(ahead))
     assert list(found) == [(block, 10 * block) for block in range(1, 12)]
     assert list(map_in_order(lambda block: -block, iter(range(3)), None, ahead)) == [(0, 0), (1, -1), (2, -2)]
+
+
+def test_runs_are_long_at_first_and_single_blocks_at_the_end():
+    found = [len(run) for run in runs(range(25), 25, 2, 4)]
+    assert found == [4, 4, 4, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1]
+    assert [len(run) for run in runs(range(5), 5, 1, 4)] == [1] * 5  # one thread hands nothing over
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+@pytest.mark.parametrize("longest", [1, 2, 4, 16])
+@pytest.mark.parametrize("n", [1, 7, 25, 64, 100])
+def test_runs_in_the_tree_give_what_blocks_give(n, longest, n_threads):
+    whole, tree, seen = Tree(), Tree(), []
+    for i in range(n):
+        whole.push(Word(str(i)))
+    for run in runs(range(n), n, n_threads, longest):
+        seen += run
+        assert len(run) <= longest
+        part = Tree()
+        for i in run:
+            part.push(Word(str(i)))
+        for level, word in part.levels:
+            tree.push(word, level)
+    assert seen == list(range(n))
+    assert tree.result().text == whole.result().text
+
+
+def test_fewer_blocks_than_were_expected_leave_a_ragged_run():
+    tree = Tree()
+    for run in runs(range(6), 40, 2, 4):  # a stream that ends early
+        part = Tree()
+        for i in run:
+            part.push(Word(str(i)))
+        for level, word in part.levels:
+            tree.push(word, level)
+    assert tree.result().text == TREES[6]

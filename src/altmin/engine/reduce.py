@@ -76,10 +76,9 @@ def runs(blocks: Iterable[T], total: int, n_threads: int, longest: int) -> Itera
 
 
 def _length(begun: int, total: int, n_threads: int, longest: int) -> int:
-    length, most = 1, min((total - begun) // (2 * n_threads), longest) if n_threads > 1 else 1
-    while 2 * length <= most and begun % (2 * length) == 0:
-        length *= 2
-    return length
+    """Powers of two that fall, so that a run begins at a multiple of its length."""
+    most = min((total - begun) // (2 * n_threads), longest) if n_threads > 1 else 1
+    return 1 << (max(most, 1).bit_length() - 1)
 
 
 def map_in_order(

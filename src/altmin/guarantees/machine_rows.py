@@ -7,7 +7,6 @@ squares. What is left over must look like noise.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -146,8 +145,9 @@ def measure_rows(
     share = float(np.linalg.norm(left)) / spread
     exact = share <= EXACT  # rounding follows no further law
     fitted, rest = target - left, np.zeros_like(left) if exact else left
-    further = begin(partial(misfit, seed=seed, inverse=inverse), rest, J, (S,), directions, fitted)
-    noise_error = robust_error(J, inverse, left, exact) / size
+    error = begin(robust_error, J, inverse, left, exact)
+    further = misfit(rest, J, (S,), directions, fitted, seed=seed, inverse=inverse)
+    noise_error = error.result() / size
     white = 0.0 if exact else white_ratio(left, S, S, seed)
     scaled = values[real] / lens.target_scale
     spread_of_noise = np.column_stack([fitted**2, S**2])
@@ -166,7 +166,7 @@ def measure_rows(
         float(np.linalg.norm(r)) / spread,
         noise_error,
         step_error,
-        further.result(),
+        further,
         0.0 if exact else gradient_t(left, np.sum(gradient**2, axis=1)),
         _rip(Z[: max(len(Z) // 4, 1)], _through(lens, F), values[real]),
         _rip(Z, _through(lens, F), values[real]),
