@@ -75,7 +75,8 @@ ATTRIBUTES: dict[str, Entry] = {
     "outcome_": ("Outcome", "How the fit ended, and what to try."),
     "guarantee_": (
         "GuaranteeReport",
-        "Whether the true model was found, and why; :meth:`guarantee` spends more on the answer.",
+        "Whether the true model was found, and why; :meth:`guarantee` spends more on the answer. After a fit "
+        "to up to 4 MiB it is made when it is first read, of a copy of the rows that is let go then.",
     ),
 }
 

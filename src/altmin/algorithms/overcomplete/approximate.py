@@ -9,7 +9,7 @@ Without assumptions on coherence or randomness, and with outliers (Bhaskara and 
             direction, and atoms are coherent, some of the rows are the start instead
 ``peel``    theory mode, many rows: peeling in passes over all of them
 ``sweep``   :mod:`altmin.algorithms.overcomplete.improve`, two passes each; not in theory mode
-``final``   one pass: error, norms of the codes, spectra of data and residual, for the report
+``final``   one pass: the codes, their error and norms, spectra of data and residual for the report
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class ApproximateState:
     peel: Any = None  # PeelState, while peeling in passes
     sweep: Any = None  # SweepState, from the first sweep on
     atoms: Any = None
-    figures: Any = None  # sums of the closing pass
+    figures: Any = None  # sums of the closing pass, and ...
+    codes: Any = None  # ... its atoms, codes, counts and relative errors of all rows
 
 
 @record
@@ -197,7 +198,9 @@ class ApproximateDictionary:
         if sweep is not None and error > sweep.best_error and sweep.atoms is not sweep.best:
             sweep = replace(sweep, atoms=sweep.best)
             return replace(state, sweep=sweep, atoms=sweep.best)
-        return replace(state, phase="done", figures=stats)
+        codes = tuple(part.value for part in stats["codes"])
+        figures = {name: sums for name, sums in stats.items() if name != "codes"}
+        return replace(state, phase="done", figures=figures, codes=codes)
 
 
 _ENDINGS = {"peeled": "no direction is left that reaches the threshold, or the error is reached"}
@@ -227,7 +230,7 @@ def share_a_direction(U: NDArray[Any], n_atoms: int) -> bool:
 
 
 def final_map(algorithm: ApproximateDictionary, state: ApproximateState, block: Block) -> Stats:
-    """Error, use and size of the codes, spectra of data and residual."""
+    """The codes, their error, use and size, spectra of data and residual."""
     U, norms = unit_rows(block.X)
     w = row_weights(norms, algorithm.equal, state.longest)
     kept = w
@@ -241,8 +244,11 @@ def final_map(algorithm: ApproximateDictionary, state: ApproximateState, block: 
     used = code.atoms[inside]
     m = len(state.atoms)
     squares = (np.square(code.codes, dtype=np.float64) * inside).sum(axis=1)
+    codes = code.codes * norms[:, None].astype(U.dtype)
+    rows = (code.atoms.astype(np.int32), codes, code.counts, np.minimum(left, 1.0).astype(U.dtype))
     scaled = np.square(code.codes * norms[:, None])[inside]
     return {
+        "codes": tuple(Concat(part) for part in rows),
         "left": float((kept * left).sum()),
         "total": float(kept.sum()),
         "squares": float(np.sum(norms**2)),

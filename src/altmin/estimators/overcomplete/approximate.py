@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Real
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,7 @@ from altmin.guarantees.contract import judge
 from altmin.guarantees.overcomplete import OVERCOMPLETE, plausible_atoms
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.peel import subtract_codes
+from altmin.kernels.pursuit import SparseRows
 
 _EXACT_ROWS = 512  # 'auto' peels exactly up to here in practice,
 _EXACT_ROWS_THEORY = 20_000  # and here in theory mode, where the guarantee is the point
@@ -137,8 +138,8 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         algorithm = self._algorithm(source)
         result = self._run(algorithm, source)
         self._set_run(result)
-        self._set_components(algorithm, result.state)
-        self._set_codes(cast(Source, source))  # a one-way stream was refused by the run
+        order, signs = self._set_components(algorithm, result.state)
+        self._set_codes(result.state, order, signs)
         figures = result.state.figures  # the report needs no rows
         self._report_when_asked(None, lambda model, _: judge(OVERCOMPLETE, fitted_quantities(model, figures)))
         return self
@@ -203,27 +204,33 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
             raise ValueError("init: atoms that are finite and not zero are needed")
         return start / norms
 
-    def _set_components(self, algorithm: ApproximateDictionary, state: ApproximateState) -> None:
+    def _set_components(
+        self, algorithm: ApproximateDictionary, state: ApproximateState
+    ) -> tuple[NDArray[np.intp], NDArray[Any]]:
+        """Order and sign of the atoms, and what belongs to each."""
         figures, atoms = state.figures, state.atoms
-        order = np.arange(len(atoms))
+        order, signs = np.arange(len(atoms)), np.ones(len(atoms), atoms.dtype)
         if algorithm.sweeps is not None and algorithm.start is None:
             order = np.argsort(-figures["energy"], kind="stable")
             if algorithm.sweeps.max_atoms:  # grown: what no row needs was never asked for
                 order = order[figures["use"][order] > 0] if figures["use"].any() else order[:1]
             peaks = np.take_along_axis(atoms, np.abs(atoms).argmax(axis=1)[:, None], axis=1)
-            atoms = atoms * np.where(peaks < 0, -1, 1).astype(atoms.dtype)
+            signs = np.where(peaks < 0, -1, 1).astype(atoms.dtype).ravel()
         use = np.maximum(figures["use"], 1.0)
-        self.components_ = np.ascontiguousarray(atoms[order])
+        self.components_ = np.ascontiguousarray((atoms * signs[:, None])[order])
         self.component_scales_ = np.sqrt(figures["energy"] / use)[order]
         self.relative_error_ = figures["left"] / figures["total"] if figures["total"] > 0 else 0.0
         self.reconstruction_err_ = float(np.sqrt(figures["residual"]))
         self._coder = replace(algorithm, start=None)
+        return order, signs
 
-    def _set_codes(self, source: Source) -> None:
-        """Codes and outlier scores of the training rows, by the coder of ``transform``."""
-        found = collect_rows(self._coded, source, self.n_jobs)
-        self.codes_ = found[:, :-1].tocsr()
-        self.outlier_scores_ = found[:, [-1]].toarray().ravel()
+    def _set_codes(self, state: ApproximateState, order: NDArray[np.intp], signs: NDArray[Any]) -> None:
+        """Codes and outlier scores of the training rows, as the closing pass found them."""
+        atoms, codes, counts, self.outlier_scores_ = state.codes
+        place = np.zeros(len(signs), np.intp)  # those that were left out are in no row
+        place[order] = np.arange(len(order))
+        self.codes_ = SparseRows(place[atoms], codes * signs[atoms], counts, len(order)).csr()
+        self.codes_.sort_indices()
         n = len(self.outlier_scores_)
         n_outliers = int(self.contamination * n)
         worst = np.argsort(-self.outlier_scores_, kind="stable")[:n_outliers]
