@@ -145,9 +145,9 @@ def measure_rows(
     share = float(np.linalg.norm(left)) / spread
     exact = share <= EXACT  # rounding follows no further law
     fitted, rest = target - left, np.zeros_like(left) if exact else left
-    error = begin(robust_error, J, inverse, left, exact)
+    standard = begin(robust_error, J, inverse, left, exact)
     further = misfit(rest, J, (S,), directions, fitted, seed=seed, inverse=inverse)
-    noise_error = error.result() / size
+    noise_error = standard.result() / size
     white = 0.0 if exact else white_ratio(left, S, S, seed)
     scaled = values[real] / lens.target_scale
     spread_of_noise = np.column_stack([fitted**2, S**2])
