@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
+from altmin.guarantees.dictionary_follow import followed
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.dictionary_shadow import shadows
@@ -91,6 +92,10 @@ class AtomFacts:
         How far it is there with two others more, or less, often than with one of them, over chance.
     grid : float
         Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
+    follows : ndarray
+        How far what samples with it hold besides follows its code, time, or other atoms, over chance.
+    all_follow : float
+        The same of all atoms together.
     """
 
     noise: float
@@ -125,6 +130,8 @@ class AtomFacts:
     lean: float = 0.0
     turn: Any = 0.0
     ways: Any = 1.0
+    follows: Any = 0.0
+    all_follow: float = 0.0
 
 
 def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
@@ -163,7 +170,9 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     multiplied = multiply(S, _clipped(Z, S, own_noise), noise > 0)
     del Z
     step, variances, bent, lean = _from_rest(S, X, A, noise)
-    second = shadows(S, X, A, own_noise) if noise > 0 else np.zeros(len(A))
+    second, follows, all_follow = np.zeros(len(A)), np.zeros(len(A)), 0.0
+    if noise > 0:
+        second, (follows, all_follow) = shadows(S, X, A, own_noise), followed(S, X, A, own_noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     speaking = with_fewer_silent(S != 0)
@@ -199,6 +208,8 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         partner=partner,
         line=crowded_lines(U, np.minimum(window, 0.3), 2000) if len(U) else np.zeros(k),
         second=second,
+        follows=follows,
+        all_follow=all_follow,
         drift=drift,
         step=step,
         se=se,

@@ -1,0 +1,108 @@
+"""What is left beside an atom must follow nothing that is known of its samples."""
+
+import numpy as np
+import pytest
+
+from altmin.guarantees.dictionary_follow import followed
+
+N, K = 1000, 6
+
+
+def problem(seed, k=K, d=K, noise=0.15, density=0.17):
+    """Orthogonal atoms, codes with a gap, and noise of this size in units of the data's."""
+    rng = np.random.default_rng(seed)
+    A = np.linalg.qr(rng.standard_normal((d, d)))[0][:k]
+    x = rng.standard_normal((N, k))
+    S = np.sign(x) * (0.5 + np.abs(x)) * (rng.random((N, k)) < density)
+    return rng, A, S, noise * np.sqrt(np.mean((S @ A) ** 2))
+
+
+def seen(rng, A, S, level, clean):
+    """Of codes that are fitted to samples with noise, as a report does."""
+    X = clean + level * rng.standard_normal(clean.shape)
+    codes = np.zeros(S.shape)
+    for support in np.unique(S != 0, axis=0):
+        rows = np.all((S != 0) == support, axis=1)
+        codes[np.ix_(rows, support)] = X[rows] @ np.linalg.pinv(A[support])
+    return followed(codes, X, A, np.full(len(A), level))
+
+
+@pytest.mark.parametrize(("k", "d"), [(6, 6), (6, 12), (40, 40), (30, 60)])
+def test_noise_follows_nothing(k, d):
+    for seed in range(3):
+        rng, A, S, level = problem(seed, k, d)
+        each, of_all = seen(rng, A, S, level, S @ A)
+        assert each.max() < 1.0 and of_all < 1.0
+
+
+def test_atoms_that_are_a_little_off_or_of_another_length_are_no_change():
+    rng, A, S, level = problem(1)
+    S[:, 1], S[::100, 2] = np.abs(S[:, 1]), 20.0  # codes of one sign, and a few that are far larger
+    near = A + 0.02 * rng.standard_normal(A.shape)
+    each, of_all = seen(rng, near / np.linalg.norm(near, axis=1, keepdims=True), S, level, S @ A)
+    assert each.max() < 1.0 and of_all < 1.0
+
+
+def _negative(S, time):
+    return np.where(S[:, 0] < 0, 0.4, 0.0)
+
+
+def _large(S, time):
+    return 0.5 * np.maximum(1 - 0.5 / np.maximum(np.abs(S[:, 0]), 0.5), 0.0)
+
+
+def _turning(S, time):
+    return 0.4 * np.sin(7 * time)
+
+
+def _for_a_while(S, time):
+    return np.where((time > 0.4) & (time < 0.7), 0.5, 0.0)
+
+
+def _when_loud(S, time):
+    size = np.linalg.norm(S, axis=1)
+    return np.where(size > np.median(size[S[:, 0] != 0]), 0.5, 0.0)
+
+
+def _in_company(S, time):
+    return np.where(np.count_nonzero(S, axis=1) > 2, 0.5, 0.0)
+
+
+def _with_another(S, time):
+    return np.where(S[:, 1] != 0, 0.6, 0.0)
+
+
+@pytest.mark.parametrize(
+    "when", [_negative, _large, _turning, _for_a_while, _when_loud, _in_company, _with_another]
+)
+def test_an_atom_that_looks_another_way_sometimes_is_seen_and_the_others_are_not_blamed(when):
+    rng, A, S, level = problem(2)
+    other = rng.standard_normal(K)
+    other -= A[0] * (A[0] @ other)
+    part = S[:, 0] * when(S, np.linspace(0, 1, N))
+    X = S @ A + np.outer(part, other / np.linalg.norm(other))
+    mean = A.copy()
+    mean[0] = np.linalg.lstsq(S, X, rcond=None)[0][0]  # what a fit would take for the atom
+    each, of_all = seen(rng, mean / np.linalg.norm(mean, axis=1, keepdims=True), S, level, X)
+    assert each[0] > 1.0 and each[1:].max() < 1.0
+    assert of_all < 1.0  # one atom isn't all of them
+
+
+def test_a_little_of_all_atoms_is_seen_in_all_of_them():
+    rng, A, S, level = problem(4, 12, 12)
+    gain = np.exp(np.outer(np.linspace(-1, 1, N), 0.12 * rng.standard_normal(12)))
+    each, of_all = seen(rng, A, S, level, S @ A * gain)
+    assert of_all > 1.0
+    assert of_all > each.max()
+
+
+def test_a_few_samples_or_none_tell_nothing():
+    rng, A, S, level = problem(5)
+    S[np.flatnonzero(S[:, 2])[5:], 2] = 0.0
+    each, _ = seen(rng, A, S, level, S @ A)
+    assert each[2] == 0.0 and each[0] != 0.0
+    for n in (0, 3):
+        each, of_all = followed(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K))
+        assert not each.any() and of_all == 0.0
+    each, of_all = followed(S, S @ A, A, np.full(K, 1e-9))  # nothing is left over
+    assert each.max() < 1.0 and of_all < 1.0
