@@ -35,6 +35,17 @@ def test_noise_follows_nothing(k, d):
         assert each.max() < 1.0 and of_all < 1.0
 
 
+def test_codes_that_are_not_large_tie_features_and_are_no_change():
+    for seed in range(3):
+        rng, A, S, level = problem(seed, 40, 40, density=0.1)
+        A = rng.standard_normal((40, 40)) @ np.diag(np.geomspace(1, 0.02, 40)) @ A
+        A /= np.linalg.norm(A, axis=1, keepdims=True)
+        X = S @ A + level * rng.standard_normal(S.shape)
+        known = np.where(np.arange(40) % 2, np.inf, level)  # of half of the atoms the noise hides all codes
+        each, of_all = followed(S, X, A, known)
+        assert each.max() < 1.0 and of_all < 1.0
+
+
 def test_atoms_that_are_a_little_off_or_of_another_length_are_no_change():
     rng, A, S, level = problem(1)
     S[:, 1], S[::100, 2] = np.abs(S[:, 1]), 20.0  # codes of one sign, and a few that are far larger
@@ -60,8 +71,9 @@ def _for_a_while(S, time):
 
 
 def _when_loud(S, time):
-    size = np.linalg.norm(S, axis=1)
-    return np.where(size > np.median(size[S[:, 0] != 0]), 0.5, 0.0)
+    others = np.maximum(np.count_nonzero(S[:, 1:], axis=1), 1)
+    loud = np.linalg.norm(S[:, 1:], axis=1) / np.sqrt(others)  # not merely in company
+    return np.where(loud > np.median(loud[loud > 0]), 0.5, np.where(loud > 0, 0.0, 0.25))
 
 
 def _in_company(S, time):
@@ -69,7 +81,7 @@ def _in_company(S, time):
 
 
 def _with_another(S, time):
-    return np.where(S[:, 1] != 0, 0.6, 0.0)
+    return np.where(S[:, 1] != 0, 0.5, 0.0) - np.where(S[:, 2] != 0, 0.5, 0.0)  # nor in more of it
 
 
 @pytest.mark.parametrize(
@@ -77,6 +89,7 @@ def _with_another(S, time):
 )
 def test_an_atom_that_looks_another_way_sometimes_is_seen_and_the_others_are_not_blamed(when):
     rng, A, S, level = problem(2)
+    S[:, 1:] *= 2.0  # loud samples aren't those with a large code
     other = rng.standard_normal(K)
     other -= A[0] * (A[0] @ other)
     part = S[:, 0] * when(S, np.linspace(0, 1, N))

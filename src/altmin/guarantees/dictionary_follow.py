@@ -45,12 +45,11 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     all : float
         Of all atoms together, where no one of them counts for more than a few deviations.
     """
-    k, d = A.shape
     large, rest = beside_large(S, X, A, noise)
     rest -= rest.sum(axis=0) / max(len(rest), 1)
-    used, free = large != 0, max(d - 1, 1)
+    used, free = large != 0, _free(rest)
     about = _about(X, used)
-    found, tried = np.zeros(k), 1
+    found, tried = np.zeros(len(A)), 1
     sums, told = np.zeros(_OWN), 0
     for i in np.flatnonzero(used.sum(axis=0) >= _FEWEST):
         on = np.flatnonzero(used[:, i])
@@ -83,14 +82,23 @@ def _about(X: Array, used: NDArray[np.bool_]) -> Array:
     return np.column_stack([waves, size, used.sum(axis=1) - 1])
 
 
-def _explained(known: Array, rest: Array, codes: Array, free: int) -> Array:
-    """Sum over the features of t^2 of the rest on what is known, less what codes of a wrong size explain."""
+def _free(rest: Array) -> float:
+    """Of how many independent features the sum of squares has the spread: codes that aren't large tie them."""
+    cov = rest.T @ rest
+    size = np.sqrt(np.diag(cov))
+    ties = cov / np.maximum(np.outer(size, size), 1e-300)
+    return max(len(cov) ** 2 / max(float(np.sum(ties**2)), 1.0) - 1, 1.0)
+
+
+def _explained(known: Array, rest: Array, codes: Array, free: float) -> Array:
+    """Mean over the features of t^2 of the rest on what is known but not explained by codes, times these."""
     before = np.sum(known**2, axis=0)
     known = known - codes @ (np.linalg.pinv(codes.T @ codes, rcond=1e-10, hermitian=True) @ (codes.T @ known))
     new = np.sum(known**2, axis=0) > _SAME * before
     variance = np.square(known).T @ np.square(rest)
     t2 = np.square(known.T @ rest) / np.where(variance > 0, variance, 1.0)
-    return np.where(new, t2.sum(axis=1), float(free))
+    each = t2.sum(axis=1) / max(rest.shape[1] - 1, 1)  # nothing is left along the atom
+    return np.where(new, free * each, free)
 
 
 def _deviations(t2: Array, free: Any) -> Array:
