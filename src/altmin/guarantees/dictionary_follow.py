@@ -83,7 +83,7 @@ def _about(X: Array, used: NDArray[np.bool_]) -> Array:
 
 
 def _free(rest: Array) -> float:
-    """Of how many independent features the sum of squares has the spread: codes that aren't large tie them."""
+    """Of how many independent features a sum of squares has the spread: codes that aren't large tie them."""
     cov = rest.T @ rest
     size = np.sqrt(np.diag(cov))
     ties = cov / np.maximum(np.outer(size, size), 1e-300)
