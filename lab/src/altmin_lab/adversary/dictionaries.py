@@ -570,6 +570,10 @@ def _nothing(d: Draft) -> None:
     """As it is."""
 
 
+ADD_NOISE = (
+    "growing noise", "heteroscedastic", "uneven features", "noisy gains", "slow noise", "even noise",
+    "proportional noise", "tailed noise",
+)  # fmt: skip
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
