@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from altmin.guarantees.dictionary_follow import followed
+from altmin.guarantees.dictionary_follow import bent, followed
 
 N, K = 1000, 6
 
@@ -17,22 +17,28 @@ def problem(seed, k=K, d=K, noise=0.15, density=0.17):
     return rng, A, S, noise * np.sqrt(np.mean((S @ A) ** 2))
 
 
-def seen(rng, A, S, level, clean):
-    """Of codes that are fitted to samples with noise, as a report does."""
+def given(rng, A, S, level, clean):
+    """Codes that are fitted to samples with noise, as a report does, the samples, atoms and noise."""
     X = clean + level * rng.standard_normal(clean.shape)
     codes = np.zeros(S.shape)
     for support in np.unique(S != 0, axis=0):
         rows = np.all((S != 0) == support, axis=1)
         codes[np.ix_(rows, support)] = X[rows] @ np.linalg.pinv(A[support])
-    return followed(codes, X, A, np.full(len(A), level))
+    return codes, X, A, np.full(len(A), level)
+
+
+def seen(*problem):
+    return followed(*given(*problem))
 
 
 @pytest.mark.parametrize(("k", "d"), [(6, 6), (6, 12), (40, 40), (30, 60)])
 def test_noise_follows_nothing(k, d):
     for seed in range(3):
         rng, A, S, level = problem(seed, k, d)
-        each, of_all = seen(rng, A, S, level, S @ A)
+        codes = given(rng, A, S, level, S @ A)
+        each, of_all = followed(*codes)
         assert each.max() < 1.0 and of_all < 1.0
+        assert bent(*codes) < 1.0
 
 
 def test_codes_that_are_not_large_tie_features_and_are_no_change():
@@ -44,14 +50,17 @@ def test_codes_that_are_not_large_tie_features_and_are_no_change():
         known = np.where(np.arange(40) % 2, np.inf, level)  # of half of the atoms the noise hides all codes
         each, of_all = followed(S, X, A, known)
         assert each.max() < 1.0 and of_all < 1.0
+        assert bent(S, X, A, known) < 1.0
 
 
 def test_atoms_that_are_a_little_off_or_of_another_length_are_no_change():
     rng, A, S, level = problem(1)
     S[:, 1], S[::100, 2] = np.abs(S[:, 1]), 20.0  # codes of one sign, and a few that are far larger
     near = A + 0.02 * rng.standard_normal(A.shape)
-    each, of_all = seen(rng, near / np.linalg.norm(near, axis=1, keepdims=True), S, level, S @ A)
+    codes = given(rng, near / np.linalg.norm(near, axis=1, keepdims=True), S, level, S @ A)
+    each, of_all = followed(*codes)
     assert each.max() < 1.0 and of_all < 1.0
+    assert bent(*codes) < 1.0
 
 
 def _negative(S, time):
@@ -117,5 +126,42 @@ def test_a_few_samples_or_none_tell_nothing():
     for n in (0, 3):
         each, of_all = followed(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K))
         assert not each.any() and of_all == 0.0
+        assert bent(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K)) == 0.0
     each, of_all = followed(S, S @ A, A, np.full(K, 1e-9))  # nothing is left over
     assert each.max() < 1.0 and of_all < 1.0
+
+
+def _squared(x):
+    return x + 0.15 * x**2
+
+
+def _saturating(x):
+    return np.tanh(x)
+
+
+def _rectified_a_little(x):
+    return np.where(x < 0, 0.6 * x, x)
+
+
+def _moved(x):
+    return x + 0.3 * np.sign(x)
+
+
+def _partly(x):
+    return np.where(np.abs(x) < 1.0, 0.7 * x, x)
+
+
+def _deaf(level):
+    return lambda x: np.where(np.abs(x) < level, 0.0, x)
+
+
+@pytest.mark.parametrize(
+    "change", [_squared, _saturating, _rectified_a_little, _moved, _deaf(0.4), _deaf(0.8), _partly]
+)
+def test_a_single_feature_that_is_distorted_is_seen(change):
+    rng, A, S, level = problem(6)
+    X = S @ A
+    size = np.sqrt(np.mean(X[:, 3] ** 2))
+    X[:, 3] = size * change(X[:, 3] / size)
+    atoms = np.linalg.lstsq(S, X, rcond=None)[0]  # what a fit would take for them
+    assert bent(*given(rng, atoms / np.linalg.norm(atoms, axis=1, keepdims=True), S, level, X)) > 1.0

@@ -44,6 +44,7 @@ _WHOLE = (
     "straight",
     "no_lean",
     "none_changing",
+    "none_bent",
     "uncut",
     "fine",
     "judged",
@@ -294,6 +295,10 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               id="none_changing", otherwise="plausible",
               meaning="How far what samples hold besides their atoms follows codes, time, or other atoms, in "
               "all atoms together, over what noise explains: gains that change do that to all a little."),
+        whole("each feature is a sum", "deviations", a.bends, at_most=1.0, id="none_bent",
+              otherwise="plausible",
+              meaning="How far what is left over in a feature follows its fitted values, over what noise "
+              "explains: it saturates, or loses small values, or those of one sign."),
         whole("values aren't cut at a level", "share", a.cut, at_most=0.0, id="uncut",
               otherwise="contradicted",
               meaning="Share of the entries that are piled up at an end of the values: what was beyond is "
@@ -406,6 +411,7 @@ DICTIONARY = Family(
         "unchanging": "some atoms change with their codes, with time or with other atoms: fit the samples in "
         "which they look the same separately",
         "none_changing": "features or gains change with the samples: bring all samples to the same scale",
+        "none_bent": "a feature isn't on a linear scale: undo what distorts it, or leave it out",
         "still": "the data changed on the way: fit early and late samples separately, or use "
         "OnlineDictionaryLearning",
         "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",

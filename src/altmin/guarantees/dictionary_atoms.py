@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import erf, erfinv
 
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
-from altmin.guarantees.dictionary_follow import followed
+from altmin.guarantees.dictionary_follow import bent, followed
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.dictionary_shadow import shadows
@@ -96,6 +96,8 @@ class AtomFacts:
         How far what samples with it hold besides follows its code, time, or other atoms, over chance.
     all_follow : float
         The same of all atoms together.
+    bends : float
+        How far what is left over in a feature follows its fitted values, over chance.
     """
 
     noise: float
@@ -132,6 +134,7 @@ class AtomFacts:
     ways: Any = 1.0
     follows: Any = 0.0
     all_follow: float = 0.0
+    bends: float = 0.0
 
 
 def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | None = None) -> AtomFacts:
@@ -169,10 +172,11 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
     own_noise = noise * np.linalg.norm(decoder, axis=0)
     multiplied = multiply(S, _clipped(Z, S, own_noise), noise > 0)
     del Z
-    step, variances, bent, lean = _from_rest(S, X, A, noise)
-    second, follows, all_follow = np.zeros(len(A)), np.zeros(len(A)), 0.0
+    step, variances, curves, lean = _from_rest(S, X, A, noise)
+    second, follows, all_follow, bends = np.zeros(len(A)), np.zeros(len(A)), 0.0, 0.0
     if noise > 0:
         second, (follows, all_follow) = shadows(S, X, A, own_noise), followed(S, X, A, own_noise)
+        bends = bent(S, X, A, own_noise)
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     speaking = with_fewer_silent(S != 0)
@@ -210,6 +214,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         second=second,
         follows=follows,
         all_follow=all_follow,
+        bends=bends,
         drift=drift,
         step=step,
         se=se,
@@ -218,7 +223,7 @@ def atom_facts(X: Array, components: Array, eps: float = 2e-16, sizes: Array | N
         spread=spread,
         dense=dense,
         outside=outside,
-        curved=bent,
+        curved=curves,
         lean=lean,
         alone=alone,
         size_related=size_related,

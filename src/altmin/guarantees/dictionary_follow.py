@@ -8,6 +8,7 @@ certain other atom. Such a mean shows in far fewer samples than a direction that
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _FEWEST, _MOST, _BOTH = 8, 400, 6  # samples with an atom; with its largest code
 _WAVES, _OWN = 4, 8  # half periods of time; what is known of samples without other atoms, with these
 _CLIP, _OTHERS = 3.0, 32  # medians of a size; other atoms: those that occur with it most
 _CHANCE, _CHANCE_OF_ALL, _EACH = 1.5, 2.2, 3.0  # deviations beyond the largest of so many; of one atom in all
+_NEAR, _SHAPES = (0.5, 1.0), 5  # root mean squares: what is that small may be lost; shapes of a distortion
 _SAME = 1e-6  # of a square: what the codes explain of what is known
 
 
@@ -48,7 +50,7 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     large, rest = beside_large(S, X, A, noise)
     rest -= rest.sum(axis=0) / max(len(rest), 1)
     used, free = large != 0, _free(rest)
-    about = _about(X, used)
+    about = _about(large @ A, used)
     found, tried = np.zeros(len(A)), 1
     sums, told = np.zeros(_OWN), 0
     for i in np.flatnonzero(used.sum(axis=0) >= _FEWEST):
@@ -73,11 +75,44 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     )
 
 
-def _about(X: Array, used: NDArray[np.bool_]) -> Array:
-    """Of each sample: slow waves of time, its size, how many other atoms it has."""
-    time = (np.arange(len(X)) + 0.5) / max(len(X), 1)
-    size = np.sqrt(row_norms2(X))
-    size = np.minimum(size / max(float(np.median(size)), 1e-300) if len(X) else size, _CLIP)
+def bent(S: Array, X: Array, A: Array, noise: Array) -> float:
+    """How far what is left over in a feature follows what large codes make of it, over what is no chance.
+
+    Samples are sums in each feature by itself: one that saturates, loses small values, or has another gain
+    below 0 shows by itself what the sum over all features (:mod:`altmin.guarantees.curvature`) dilutes.
+    Parameters are those of :func:`followed`.
+    """
+    large, rest = beside_large(S, X, A, noise)
+    rest -= rest.sum(axis=0) / max(len(rest), 1)
+    fitted = large @ A
+    size = np.sqrt(np.sum(fitted**2, axis=0) / max(len(fitted), 1))
+    unit = np.clip(fitted / np.where(size > 0, size, 1.0), -_CLIP, _CLIP)
+    inverse = np.linalg.pinv(large.T @ large, rcond=1e-10, hermitian=True)
+    worst, tried = 0.0, max(_SHAPES * X.shape[1], 1)
+    for shape in _shapes(unit):
+        shape -= large @ (inverse @ (large.T @ shape))
+        shape *= rest
+        spread = np.sqrt(np.sum(shape**2, axis=0))
+        t = np.abs(shape.sum(axis=0)) / np.where(spread > 0, spread, 1.0)
+        worst = max(worst, float(t.max(initial=0.0)))
+    return worst / float(np.sqrt(2 * np.log(tried)) + _CHANCE)
+
+
+def _shapes(unit: Array) -> Iterator[Array]:
+    """What a distortion adds to values: one after the other, as memory may not hold all."""
+    yield unit**3
+    yield np.abs(unit)
+    yield np.sign(unit)
+    for near in _NEAR:
+        yield np.where(np.abs(unit) < near, unit, 0.0)
+
+
+def _about(fitted: Array, used: NDArray[np.bool_]) -> Array:
+    """Of each sample: slow waves of time, its size without what is left, how many other atoms it has."""
+    n = max(len(fitted), 1)
+    size = np.sqrt(row_norms2(fitted))
+    size = np.minimum(size / max(float(np.sqrt(np.sum(size**2) / n)), 1e-300), _CLIP)
+    time = (np.arange(len(fitted)) + 0.5) / n
     waves = np.cos(np.pi * np.outer(time, np.arange(1, _WAVES + 1)))
     return np.column_stack([waves, size, used.sum(axis=1) - 1])
 

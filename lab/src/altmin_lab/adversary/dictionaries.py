@@ -584,6 +584,6 @@ PERTURBATIONS = (
         shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
         two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
         powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
-        *changes.ALL, *later_changes.ALL, *measured_changes.ALL)),
+        *changes.ALL, *later_changes.ALL, *measured_changes.ALL, *fresh_changes.TUNING)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in fresh_changes.JUDGING),
 )  # fmt: skip
