@@ -131,6 +131,11 @@ def test_a_few_samples_or_none_tell_nothing():
     assert each.max() < 1.0 and of_all < 1.0
 
 
+def test_an_intercept_that_is_off_is_no_distortion():
+    rng, A, S, level = problem(7)
+    assert bent(*given(rng, A, S, level, S @ A + 0.5 * level)) < 1.0
+
+
 def _squared(x):
     return x + 0.15 * x**2
 

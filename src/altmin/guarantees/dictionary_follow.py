@@ -87,10 +87,11 @@ def bent(S: Array, X: Array, A: Array, noise: Array) -> float:
     fitted = large @ A
     size = np.sqrt(np.sum(fitted**2, axis=0) / max(len(fitted), 1))
     unit = np.clip(fitted / np.where(size > 0, size, 1.0), -_CLIP, _CLIP)
-    inverse = np.linalg.pinv(large.T @ large, rcond=1e-10, hermitian=True)
+    told = np.hstack([large, large != 0, np.ones((len(large), 1))])  # an intercept is off where atoms are off
+    inverse = np.linalg.pinv(told.T @ told, rcond=1e-10, hermitian=True)
     worst, tried = 0.0, max(_SHAPES * X.shape[1], 1)
     for shape in _shapes(unit):
-        shape -= large @ (inverse @ (large.T @ shape))
+        shape -= told @ (inverse @ (told.T @ shape))
         shape *= rest
         spread = np.sqrt(np.sum(shape**2, axis=0))
         t = np.abs(shape.sum(axis=0)) / np.where(spread > 0, spread, 1.0)
