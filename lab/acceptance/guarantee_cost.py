@@ -22,9 +22,9 @@ def cases() -> Iterator[tuple[str, Callable[[], Any], tuple[Any, ...]]]:
     yield "AND, large", lambda: altmin.AND(50), (large,)
     noisy = make_sparse_dictionary(60_000, 60, snr_db=25, random_state=0).X
     yield "complete, 25 dB, large", lambda: altmin.CompleteDictionaryLearning(random_state=0), (noisy,)
-    sparse = make_sparse_dictionary(60_000, 100, random_state=0).X
+    sparse = make_sparse_dictionary(100_000, 100, random_state=0).X
     yield "complete, no noise, large", lambda: altmin.CompleteDictionaryLearning(random_state=0), (sparse,)
-    stream = make_sparse_dictionary(200_000, 40, random_state=0).X
+    stream = make_sparse_dictionary(400_000, 80, random_state=0).X
     yield "online, large", lambda: altmin.OnlineDictionaryLearning(random_state=0), (stream,)
     law = make_quadratic(400_000, 60, 5, noise=0.1, random_state=0)
     yield "machine, large", lambda: altmin.FactorizationMachineRegressor(5, random_state=0), (law.X, law.y)

@@ -38,7 +38,7 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
         outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
         tied=0.0, multiplied=0.1, bare=0.0 * ones, three=0.0 * ones, cut=0.0, grid=0.0,
-        turn=0.0 * ones, ways=3.0 * ones,
+        turn=0.0 * ones, ways=3.0 * ones, follows=0.1 * ones, all_follow=0.1, bends=0.1,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -225,6 +225,9 @@ _ATOM_RULES = [
     Limit("span", ">=", 0.2, "unknown", "atoms.span", speaks_of="one"),
     Limit("lines", "<=", 1.0, "plausible", "atoms.line", speaks_of="one"),
     Limit("one_direction", "<=", 1.0, "plausible", "atoms.second", speaks_of="one"),
+    Limit("unchanging", "<=", 1.0, "plausible", "atoms.follows", speaks_of="one"),
+    Limit("none_changing", "<=", 1.0, "plausible", "atoms.all_follow"),
+    Limit("none_bent", "<=", 1.0, "plausible", "atoms.bends"),
     Limit("still", "<=", 1.0, "contradicted", "atoms.drift", speaks_of="one"),
     Limit("mixed", "<=", 0.0, "plausible", "atoms.bare", speaks_of="one"),
     Limit("three", "<=", 1.0, "plausible", "atoms.three", speaks_of="one"),

@@ -135,7 +135,7 @@ def test_the_polish_ends_when_the_next_pass_would_move_by_rounding():
     ("n_features", "rows", "full"),
     [
         (20, 20_000, 20_000),
-        (100, 5000, 20_000),
+        (100, 4000, 20_000),
         (400, 6000, 6000),
         (1000, 10_000, 10_000),
         (20_000, 1000, 1000),

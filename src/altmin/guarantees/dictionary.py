@@ -33,6 +33,7 @@ _ATOM = (
     "lines",
     "several",
     "one_direction",
+    "unchanging",
     "still",
     "least_squares",
     "accurate",
@@ -42,6 +43,8 @@ _WHOLE = (
     "structure",
     "straight",
     "no_lean",
+    "none_changing",
+    "none_bent",
     "uncut",
     "fine",
     "judged",
@@ -210,6 +213,10 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              otherwise="plausible", against="its samples point in two directions",
              meaning="What samples with an atom hold besides it has a direction of its own: two atoms were "
              "taken for one, or the atom looks another way in some samples."),
+        each("an atom looks the same in all samples", "deviations", np.broadcast_to(a.follows, k),
+             at_most=1.0, id="unchanging", otherwise="plausible", against="it changes with its samples",
+             meaning="How far what samples with an atom hold besides it follows the sign or size of its "
+             "code, time, or other atoms, over what noise explains: then it isn't one atom in all of them."),
         each("early and late samples agree", "drift", a.drift, at_most=1.0, id="still",
              otherwise="contradicted", against="it moved between early and late samples",
              meaning="Angle between the atoms of early and late samples, over what noise explains."),
@@ -284,6 +291,14 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               otherwise="plausible",
               meaning="Noise is as often positive as negative. Where a feature is the larger of two values, "
               "or is known without its sign, more is left over on one side."),
+        whole("what is left over follows nothing", "deviations", a.all_follow, at_most=1.0,
+              id="none_changing", otherwise="plausible",
+              meaning="How far what samples hold besides their atoms follows codes, time, or other atoms, in "
+              "all atoms together, over what noise explains: gains that change do that to all a little."),
+        whole("each feature is a sum", "deviations", a.bends, at_most=1.0, id="none_bent",
+              otherwise="plausible",
+              meaning="How far what is left over in a feature follows its fitted values, over what noise "
+              "explains: it saturates, or loses small values, or those of one sign."),
         whole("values aren't cut at a level", "share", a.cut, at_most=0.0, id="uncut",
               otherwise="contradicted",
               meaning="Share of the entries that are piled up at an end of the values: what was beyond is "
@@ -393,6 +408,10 @@ DICTIONARY = Family(
         "lines": "two atoms are mixed up: more samples, or another random_state",
         "one_direction": "some components merge two atoms, or look another way in some samples: try a larger "
         "n_components",
+        "unchanging": "some atoms change with their codes, with time or with other atoms: fit the samples in "
+        "which they look the same separately",
+        "none_changing": "features or gains change with the samples: bring all samples to the same scale",
+        "none_bent": "a feature isn't on a linear scale: undo what distorts it, or leave it out",
         "still": "the data changed on the way: fit early and late samples separately, or use "
         "OnlineDictionaryLearning",
         "straight": "samples aren't sums of atoms: undo what saturates or distorts the features",

@@ -16,6 +16,7 @@ from scipy.special import erf, erfinv
 
 from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
+from altmin.guarantees.dictionary_follow import bent, followed
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
 from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
 from altmin.guarantees.dictionary_shadow import shadows
@@ -93,6 +94,12 @@ class AtomFacts:
         How far it is there with two others more, or less, often than with one of them, over chance.
     grid : float
         Distance of neighbouring values, of root mean square 1, where they lie on a grid coarser than noise.
+    follows : ndarray
+        How far what samples with it hold besides follows its code, time, or other atoms, over chance.
+    all_follow : float
+        The same of all atoms together.
+    bends : float
+        How far what is left over in a feature follows its fitted values, over chance.
     """
 
     noise: float
@@ -127,6 +134,9 @@ class AtomFacts:
     lean: float = 0.0
     turn: Any = 0.0
     ways: Any = 1.0
+    follows: Any = 0.0
+    all_follow: float = 0.0
+    bends: float = 0.0
 
 
 def atom_facts(
@@ -165,20 +175,23 @@ def atom_facts(
         if np.count_nonzero(own[2]) < np.count_nonzero(S):
             (X, Z, S, noise, uneven), sizes = own, None
     outside, own_noise = _outside(X, Z, A, noise), noise * np.linalg.norm(decoder, axis=0)
-    speaking = with_fewer_silent(S != 0)
+    speaking, (n, k) = with_fewer_silent(S != 0), S.shape
     three = begin(threes, speaking)
     left = begin(_left_over, X, Z, S, A, noise)
     multiplied = begin(multiply, S, _clipped(Z, S, own_noise), noise > 0)
     del Z
     rest = begin(_from_rest, S, X, A, noise)
-    second = begin(shadows, S, X, A, own_noise) if noise > 0 else begin(np.zeros, len(A))
+    if noise > 0:
+        second, following = (begin(look, S, X, A, own_noise) for look in (shadows, followed))
+        bends = begin(bent, S, X, A, own_noise)
+    else:
+        second, following, bends = begin(np.zeros, k), begin(lambda: (np.zeros(k), 0.0)), begin(float)
     drift = begin(_drift, S, X, noise)
     spread, dense = _counts(speaking, noise > 0)
-    n, k = S.shape
     phi, partner = together(speaking)
     on = np.count_nonzero(S, axis=0)
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
-    for looked in (left, multiplied, rest, second, drift):  # at codes as they are
+    for looked in (left, multiplied, rest, second, following, bends, drift):  # at codes as they are
         looked.result()
     S /= np.where(size > 0, size, 1.0)
     apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
@@ -197,10 +210,11 @@ def atom_facts(
     some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
     grid = grid_step(some) if noise > 0 else 0.0
     n_distinct = _n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum())
-    step, variances, bent, lean = rest.result()
+    step, variances, curves, lean = rest.result()
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     span, alone = spanned.result()
+    follows, all_follow = following.result()
     size_related, sign_related, tied = dependent.result()
     return AtomFacts(
         noise=noise,
@@ -214,6 +228,9 @@ def atom_facts(
         partner=partner,
         line=line.result(),
         second=second.result(),
+        follows=follows,
+        all_follow=all_follow,
+        bends=bends.result(),
         drift=drift.result(),
         step=step,
         se=se,
@@ -222,7 +239,7 @@ def atom_facts(
         spread=spread,
         dense=dense,
         outside=outside,
-        curved=bent,
+        curved=curves,
         lean=lean,
         alone=alone,
         size_related=np.maximum(size_related, levelled.result()),

@@ -49,14 +49,11 @@ def shadows(S: Array, X: Array, A: Array, noise: Array) -> Array:
     ndarray of shape (n_components,)
         Above 1 no chance; NaN where too few samples tell.
     """
-    large = np.where(np.abs(S) > _LARGE * noise, S, 0.0)
-    rest = X - large @ A
-    n, d = rest.shape
+    large, rest = beside_large(S, X, A, noise)
+    n = len(rest)
     found = np.full(len(A), np.nan)
     if not n:
         return found
-    energy = row_norms2(rest) / np.maximum(d - np.count_nonzero(large, axis=1), 1)
-    rest *= np.sqrt(np.minimum(1.0, _LOUD * np.median(energy) / np.maximum(energy, 1e-300)))[:, None]
     base = rest.T @ rest / n
     size = np.linalg.norm(base)
     if size == 0:
@@ -75,6 +72,16 @@ def shadows(S: Array, X: Array, A: Array, noise: Array) -> Array:
         by_chance = edge * np.sqrt(weight**2 @ terms[rows])
         found[i] = _largest(rest[rows], weight.astype(np.float32), base) / (_CHANCE * by_chance)
     return found
+
+
+def beside_large(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, Array]:
+    """Large codes, and what they leave of each sample; no sample leaves much more than most do."""
+    large = np.where(np.abs(S) > _LARGE * noise, S, 0.0)
+    rest = X - large @ A
+    if len(rest):
+        energy = row_norms2(rest) / np.maximum(rest.shape[1] - np.count_nonzero(large, axis=1), 1)
+        rest *= np.sqrt(np.minimum(1.0, _LOUD * np.median(energy) / np.maximum(energy, 1e-300)))[:, None]
+    return large, rest
 
 
 def _largest(R: Array, weight: Array, base: Array) -> float:

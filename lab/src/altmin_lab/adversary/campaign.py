@@ -57,7 +57,7 @@ def examine(each: Kind, number: int, seed: int) -> dict[str, Any]:
     """Fit one problem, ask for the reports, measure the errors."""
     trial = each.trial(seed, number)
     row: dict[str, Any] = {"family": each.family, "kind": each.name, "number": number}
-    row["group"], row["holds"], row["by_nature"] = each.base.group, trial.holds, trial.by_nature
+    row["group"], row["holds"], row["by_nature"] = each.group, trial.holds, trial.by_nature
     model = trial.model
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -570,6 +570,10 @@ def _nothing(d: Draft) -> None:
     """As it is."""
 
 
+ADD_NOISE = (
+    "growing noise", "heteroscedastic", "uneven features", "noisy gains", "slow noise", "even noise",
+    "proportional noise", "tailed noise",
+)  # fmt: skip
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (
         _nothing, union, equal_pair, merged, near_copy, drift, outliers, copies, together, dense,
@@ -580,6 +584,6 @@ PERTURBATIONS = (
         shuffled_rows, lost_entries, crowded, whole_numbers, skewed, uneven_use, growing_noise,
         two_missing, turning_pair, stopped_early, slightly_turned, missing_mixture, mirrored, smeared,
         powered, noisy_gains, differences, louder_together, half_asked, negated, replaced,
-        *changes.ALL, *later_changes.ALL, *measured_changes.ALL)),
+        *changes.ALL, *later_changes.ALL, *measured_changes.ALL, *fresh_changes.TUNING)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in fresh_changes.JUDGING),
 )  # fmt: skip

@@ -71,6 +71,12 @@ class Kind:
         """Whether rules must not be tuned on it."""
         return self.perturbation.held_out
 
+    @property
+    def group(self) -> str:
+        """That of the base; what a perturbation adds noise to isn't clean."""
+        noisy = self.perturbation.name in dictionaries.ADD_NOISE
+        return "noisy" if noisy and _PARTS[self.family][0] is dictionaries.BASES else self.base.group
+
     def trial(self, seed: int, number: int) -> Trial:
         """The problem of this number in the round of this seed."""
         key = zlib.crc32(f"{self.family}/{self.name}".encode())

@@ -31,7 +31,7 @@ from altmin.metrics import match_components
 
 _FULL_ROWS = 50_000  # of a half, in the full guarantee
 _LOOK_ROWS, _LOOK_BLOCK = 20_000, 1000  # of a report, and of what is coded at a time
-_LOOK_EACH, _LOOK_LEAST, _LOOK_MOST = 15, (500_000, 2_000_000), 10_000_000  # rows an atom; numbers in all
+_LOOK_EACH, _LOOK_LEAST, _LOOK_MOST = 15, (400_000, 2_000_000), 10_000_000  # rows an atom; numbers in all
 
 
 def look_rows(n_features: int, full: bool = False) -> int:
