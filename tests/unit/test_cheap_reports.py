@@ -50,6 +50,7 @@ def test_flips_without_the_jacobian_see_only_what_it_lacks():
     drawn = _flipped(r, J, inverse, np.random.default_rng(1))
     np.testing.assert_allclose(drawn @ J, 0.0, atol=1e-3)
     np.testing.assert_allclose(drawn[0], r / np.linalg.norm(r), atol=1e-5)
+    np.testing.assert_allclose(np.linalg.norm(drawn, axis=1), 1.0, atol=1e-5)  # flips are as long
     terms = RNG.standard_normal((200, 20)).astype(np.float32)
     terms[:, 3] = r * np.abs(r).max()
     without = terms - J @ (inverse @ (J.T @ terms))
