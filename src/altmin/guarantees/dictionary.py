@@ -89,6 +89,8 @@ class AtomsEvidence:
         Sine of each atom to its match in fits of two halves, and from another start: full effort.
     changes : int
         How often the dictionary of a stream changed before the samples that were looked at.
+    theory : list of Condition or None
+        The theorems' conditions, where they were looked at beside the atoms; None: they follow from ``fit``.
     """
 
     fit: DictionaryEvidence
@@ -96,6 +98,7 @@ class AtomsEvidence:
     halves: Any = None
     restarts: Any = None
     changes: int = 0
+    theory: Any = None
 
 
 def estimated(e: AtomsEvidence) -> tuple[Any, Any]:
@@ -126,7 +129,7 @@ def _off(e: AtomsEvidence) -> tuple[Any, Any]:
 
 def tests(e: AtomsEvidence) -> list[Test]:
     """Each atom, then the whole, then the theorems."""
-    theory = shown(*theorem_conditions(e.fit))
+    theory = shown(*(theorem_conditions(e.fit) if e.theory is None else e.theory))
     if e.atoms is None:
         return theory
     found = [*_use_tests(e), *_shape_tests(e)]

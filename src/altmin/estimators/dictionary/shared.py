@@ -21,7 +21,7 @@ from altmin.estimators.parameters import Count
 from altmin.guarantees.contract import judge
 from altmin.guarantees.dictionary import DICTIONARY, AtomsEvidence
 from altmin.guarantees.dictionary_atoms import atom_facts
-from altmin.guarantees.dictionary_theory import DictionaryEvidence
+from altmin.guarantees.dictionary_theory import DictionaryEvidence, theorem_conditions
 from altmin.guarantees.refits import halves, sample, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.gram import row_norms2, times
@@ -158,7 +158,9 @@ class DictionaryEstimator(ComponentsEstimator):
         )
         eps = float(np.finfo(dtype).eps)
         with side_by_side(self.n_jobs) as begin:
-            return AtomsEvidence(fit, atom_facts(X, self.components_, eps, sizes, begin))
+            theory = begin(theorem_conditions, fit)
+            facts = atom_facts(X, self.components_, eps, sizes, begin)
+            return AtomsEvidence(fit, facts, theory=theory.result())
 
     def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""
