@@ -198,6 +198,15 @@ def test_what_is_large_or_not_in_memory_is_judged_at_once(kind, tmp_path, monkey
     assert model.guarantee_.verdict in ("recovered", "plausible", "unknown")
 
 
+def test_sums_and_scores_may_be_too_much_to_be_kept(monkeypatch):
+    make, data = CASES["overcomplete"]
+    held = 8 * (300 + 2 * 8 * 8)  # scores of the rows, products of the features of data and residuals
+    monkeypatch.setattr("altmin.estimators.base.KEPT_BYTES", held)
+    assert "guarantee_" in vars(make().fit(*data()))
+    monkeypatch.setattr("altmin.estimators.base.KEPT_BYTES", 2 * held)
+    assert "guarantee_" not in vars(make().fit(*data()))
+
+
 def test_as_much_as_may_be_kept_is():
     X = np.zeros((100, 50))
     source = Estimator()._open(X, reset=True)

@@ -238,15 +238,16 @@ class Estimator(Parameters, NotebookMixin, CallbackSupportMixin, Fitted, BaseEst
         raise NotImplementedError
 
     def _report_when_asked(
-        self, source: AnySource | None, report: Callable[[Self, Any], GuaranteeReport]
+        self, source: AnySource | None, report: Callable[[Self, Any], GuaranteeReport], held: int = 0
     ) -> None:
         """Let ``guarantee_`` be ``report(model, rows)``: of a copy of both where the rows are few, else now.
 
-        Without rows (those of a stream are gone) there is nothing to copy but the model.
+        Without rows (those of a stream are gone, or sums do) there is nothing to copy but the model; what
+        else the report would hold are so many bytes.
         """
         forget(self)
         rows = source if source is None else source.copied(KEPT_BYTES)
-        if rows is None and source is not None:
+        if (rows is None and source is not None) or held > KEPT_BYTES:
             self.guarantee_ = report(self, source)
         else:
             owe(self, partial(report, self._twin(), rows))

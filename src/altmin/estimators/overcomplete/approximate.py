@@ -141,7 +141,10 @@ class ApproximateDictionaryLearning(ComponentsEstimator):
         order, signs = self._set_components(algorithm, result.state)
         self._set_codes(result.state, order, signs)
         figures = result.state.figures  # the report needs no rows
-        self._report_when_asked(None, lambda model, _: judge(OVERCOMPLETE, fitted_quantities(model, figures)))
+        held = sum(np.asarray(sums).nbytes for sums in figures.values()) + self.outlier_scores_.nbytes
+        self._report_when_asked(
+            None, lambda model, _: judge(OVERCOMPLETE, fitted_quantities(model, figures)), held
+        )
         return self
 
     def _held_bytes(self, info: Info) -> int:
