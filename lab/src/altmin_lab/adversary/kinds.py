@@ -12,6 +12,7 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
 from altmin_lab.adversary.laws import LAWS
 from altmin_lab.adversary.mixtures import MIXTURES
@@ -176,7 +177,7 @@ def _online(k: int) -> Any:
 
 
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
-    "and": (cones.BASES, (*cones.PERTURBATIONS, *MIXTURES, *LATER_MIXTURES)),
+    "and": (cones.BASES, (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES)),
     "complete": (dictionaries.BASES, dictionaries.PERTURBATIONS),
     "orthogonal": (dictionaries.BASES, dictionaries.PERTURBATIONS),
     "online": (dictionaries.BASES, dictionaries.PERTURBATIONS),
