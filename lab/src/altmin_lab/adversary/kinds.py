@@ -16,6 +16,9 @@ from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
 from altmin_lab.adversary.laws import LAWS
 from altmin_lab.adversary.mixtures import MIXTURES
+from altmin_lab.adversary.strange_dictionaries import STRANGE_DICTIONARIES
+from altmin_lab.adversary.strange_laws import STRANGE_LAWS
+from altmin_lab.adversary.strange_mixtures import STRANGE_MIXTURES
 
 FAMILIES = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
@@ -176,13 +179,16 @@ def _online(k: int) -> Any:
     return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
 
 
+_DICTIONARIES = (*dictionaries.PERTURBATIONS, *STRANGE_DICTIONARIES)
+_MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
+_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
-    "and": (cones.BASES, (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES)),
-    "complete": (dictionaries.BASES, dictionaries.PERTURBATIONS),
-    "orthogonal": (dictionaries.BASES, dictionaries.PERTURBATIONS),
-    "online": (dictionaries.BASES, dictionaries.PERTURBATIONS),
-    "machine": (quadratics.BASES, (*quadratics.PERTURBATIONS, *LAWS)),
-    "sensing": (quadratics.BASES, (*quadratics.PERTURBATIONS, *LAWS)),
+    "and": (cones.BASES, _MIXTURES),
+    "complete": (dictionaries.BASES, _DICTIONARIES),
+    "orthogonal": (dictionaries.BASES, _DICTIONARIES),
+    "online": (dictionaries.BASES, _DICTIONARIES),
+    "machine": (quadratics.BASES, _LAWS),
+    "sensing": (quadratics.BASES, _LAWS),
 }
 _MAKERS: dict[str, Callable[..., Trial]] = {
     "and": _cone,
