@@ -119,9 +119,15 @@ def test_without_noise_the_number_of_atoms_in_a_sample_proves_nothing():
     assert report.verdict == "recovered"
 
 
-@pytest.mark.parametrize(("value", "verdict"), [(3.0, "plausible"), (3.001, "contradicted")])
-def test_far_above_chance_features_that_multiply_contradict(value, verdict):
-    assert judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"multiplied": value}))).verdict == verdict
+@pytest.mark.parametrize(("value", "verdict"), [(6.0, "plausible"), (6.001, "contradicted")])
+@pytest.mark.parametrize("name", ["multiplied", "drifting"])
+def test_far_above_chance_features_that_multiply_or_change_contradict(name, value, verdict):
+    assert judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {name: value}))).verdict == verdict
+
+
+@pytest.mark.parametrize(("value", "verdict"), [(1.2, "plausible"), (1.201, "contradicted")])
+def test_far_above_chance_a_direction_in_what_is_left_over_contradicts(value, verdict):
+    assert judge(NONNEGATIVE, limits.cone(**(limits.NOISY_CONE | {"structured": value}))).verdict == verdict
 
 
 def test_fewer_samples_than_components_have_no_power_against_an_empty_one():
@@ -149,9 +155,9 @@ def test_where_most_atoms_are_doubtful_the_others_are_unknown(doubtful, unknown,
 @pytest.mark.parametrize(
     ("changes", "bound"),
     [
-        ({"residual": 0.002}, 0.01),  # never below the accuracy that is claimed
-        ({"residual": 0.04}, 0.03),
-        ({"residual": 0.5}, 0.04),
+        ({"residual": 0.002}, 0.015),  # never below the accuracy that is claimed
+        ({"residual": 0.03}, 0.03),
+        ({"residual": 0.5}, 0.035),
     ],
 )
 def test_halves_of_a_cone_may_differ_by_what_noise_explains(changes, bound):

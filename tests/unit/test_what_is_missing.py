@@ -10,7 +10,7 @@ from altmin import (
     OrthogonalDictionaryLearning,
     RankOneSensing,
 )
-from altmin.guarantees.curvature import multiplied
+from altmin.guarantees.chance import multiplied
 from altmin.guarantees.dictionary_atoms import atom_facts
 
 K, N = 6, 1200
@@ -97,14 +97,17 @@ def test_features_that_multiply_leave_something_where_they_occur_together(counts
         X = Z @ A + level * Z[:, :1] * Z[:, 1:2] * (A[0] * A[1])
         X = rng.poisson(100 * X) / 100 if counts else noisy(rng, X, 0.05)
         W = X @ np.linalg.pinv(A)
-        found.append(multiplied(W, X - W @ A))
-    assert found[0] <= 1.2
-    assert found[1] > 3
+        found.append(multiplied((W, X - W @ A)))
+    assert found[0] <= 3.5
+    assert found[1] > 6
 
 
-def test_products_of_one_component_or_of_nothing_are_none():
-    assert multiplied(np.ones((5, 1)), np.ones((5, 3))) == 0.0
-    assert multiplied(np.ones((5, 2)), np.zeros((5, 3))) == 0.0
+def test_squares_of_one_component_count_and_products_of_nothing_do_not():
+    rng = np.random.default_rng(7)
+    z, rest = rng.uniform(size=(500, 1)), rng.standard_normal((500, 12))
+    assert multiplied((z, rest)) < 4
+    assert multiplied((z, rest + (z**2 - 0.8 * z) * rng.standard_normal(12))) > 4
+    assert multiplied((np.ones((5, 2)), np.zeros((5, 3)))) == 0.0
 
 
 @pytest.mark.parametrize("rows", [1, 3])

@@ -8,16 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
-from altmin.guarantees.curvature import curved, lost_share, multiplied, piled_share
+from altmin.guarantees.chance import multiplied
+from altmin.guarantees.cone_outside import Outside, look_outside
+from altmin.guarantees.curvature import curved, lost_share, piled_share
 from altmin.guarantees.features_apart import Apart, features_apart
 from altmin.guarantees.refits import distinct
 from altmin.kernels.simplex import most_negative
 
+NOISELESS = 1e-3  # relative residual below which there is no noise to look at
 ROOM = 0.05  # corners that can grow by no more count as fixed
 _ANCHORS, _ROOM_FEATURES = 10, 200  # features nearly of one component: of each, and of all at least
 _NARROW = 128  # features or samples up to which a decomposition is quicker than iterations
 _FACETS = 0.6  # share of a code's noise by which its facet moves the components
+_OPEN = 0.8  # of what noise leaves open, what components are off: facets don't all lean as far
 _POISSON = 1.05  # dispersion up to which counts are drawn without a rate that varies
+_NO_NOISE = {
+    "structured": 1.0,
+    **dict.fromkeys(("drifting", "curved", "unseen", "multiplied", "constant", "cut", "lost"), 0.0),
+}
 _CUT = 0.005  # negative codes up to this share of the largest are within the claimed error
 
 
@@ -99,24 +107,30 @@ def left_over(
         Whether all entries are known.
     """
     sample = codes @ components + rest
+    short = rest + np.minimum(codes, 0.0) @ components
+    size = max(float(np.abs(sample).max(initial=0.0)), np.finfo(float).tiny)  # squares may be no numbers
+    if np.linalg.norm(short / size) <= NOISELESS * np.linalg.norm(sample / size):
+        return _NO_NOISE
     sample = np.where(np.abs(sample) > 1e-7 * np.abs(sample).max(initial=0.0), sample, 0.0)  # as it was
-    apart = features_apart(sample, components, counts) if complete else None
-    if apart is None and counts:  # their noise looks like a curve, and like a constant of each sample
-        apart = Apart(np.nan, 0.0, multiplied(codes, rest), 0.0)
-    elif apart is None:
-        apart = Apart(curved(sample, codes), constant_left(rest, components), multiplied(codes, rest), 0.0)
-    spread = np.ones((1, 1))
-    if counts:  # of each entry's noise, up to a factor
-        fitted = np.maximum(codes, 0.0) @ np.maximum(components, 0.0)
-        spread = np.sqrt(np.maximum(fitted, 0.1 * fitted.mean()))
+    once = distinct(sample, by_size=True)  # what is left over of copies is one fact
+    apart, found = (
+        None,
+        Outside(structure_left(rest), 0.0, 0.0 if complete else constant_left(rest, components)),
+    )
+    if complete:
+        found = look_outside(sample[once], components, counts)
+        apart = features_apart(sample[once], components, counts)
+    if apart is None:  # the noise of counts looks like a curve
+        bent = np.nan if counts else curved(sample, codes)
+        apart = Apart(bent, multiplied((codes, rest)), 0.0)
     return {
-        "structured": structure_left(rest / spread),
-        "counts": counts,
+        "structured": found.shared,
+        "drifting": found.drifting,
         "curved": apart.curved,
         "unseen": apart.unseen,
         "multiplied": apart.multiplied,
-        "constant": apart.constant,
-        "cut": piled_share(sample[distinct(sample, by_size=True)]),
+        "constant": found.sloping,
+        "cut": piled_share(sample[once]),
         "lost": lost_share(sample, np.maximum(codes, 0.0) @ components) if complete else 0.0,
     }
 
@@ -226,7 +240,7 @@ def noise_error(
     moved = blur @ components - blur[:, None] * components  # of each corner, all facets but the opposite one
     moved -= np.sum(moved * components, axis=1, keepdims=True) * components
     size = np.maximum(np.quantile(Z, 0.999, axis=0), 1e-300)
-    return np.asarray(left + _FACETS * np.linalg.norm(moved, axis=1) / size)
+    return np.asarray(_OPEN * (left + _FACETS * np.linalg.norm(moved, axis=1) / size))
 
 
 def redrawn(

@@ -15,11 +15,6 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 _STEP, _LEANS = 0.1, 2.0  # half of a step's width; times |t|: small codes that were missed lean, too
 _ONE_WAY = 3.0  # deviations of an even number of both signs
-_FLIPS, _COST, _FEWEST = (
-    10,
-    2e8,
-    16,
-)  # draws of chance, multiplications, pairs that are looked at all the same
 
 
 def curved(X: Array, codes: Array) -> float:
@@ -85,42 +80,6 @@ def leaning(rest: Array, codes: Array, atoms: Array) -> float:
     cubes = rest * rest * rest
     size = np.sqrt(np.einsum("ij,ij->j", cubes, cubes))
     return float(np.max(np.abs(cubes.sum(axis=0)) / size, initial=0.0))
-
-
-def multiplied(codes: Array, rest: Array) -> float:
-    """Do parts multiply where they occur together? What products of two codes leave over, against chance.
-
-    Chance is what the same residuals give with a random sign of each sample, so that noise may depend on
-    sample and feature.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_samples, n_components)
-        Weights; negative ones count as 0.
-    rest : ndarray of shape (n_samples, n_features)
-        What lies outside the span of the components.
-
-    Returns
-    -------
-    float
-        Sum over the features of t^2 for the worst pair, over the largest of ten draws; 0 where there is none.
-    """
-    Z, rest = np.maximum(codes, 0.0).astype(np.float64), rest.astype(np.float64)  # for squares of any scale
-    Z = Z / np.maximum(np.sqrt(np.mean(Z**2, axis=0)), 1e-300)
-    i, j = np.triu_indices(Z.shape[1], 1)
-    together = (Z * Z).T @ (Z * Z)
-    most = max(int(_COST / (_FLIPS * max(rest.size, 1))), _FEWEST)
-    often = np.argsort(-together[i, j], kind="stable")[:most]
-    P = Z[:, i[often]] * Z[:, j[often]]
-    P = P - Z @ (np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True) @ (Z.T @ P))
-    variance = (P * P).T @ (rest * rest)
-    if not variance.any():
-        return 0.0
-    signs = np.random.default_rng(0).choice([-1.0, 1.0], (_FLIPS + 1, len(rest), 1))
-    signs[0] = 1.0
-    squares = (np.square(P.T @ (rest * sign)) / np.maximum(variance, 1e-300) for sign in signs)
-    own, *drawn = (float(np.minimum(t2, 100.0).sum(axis=1).max()) for t2 in squares)
-    return own / max(drawn)
 
 
 def piled_share(X: Array) -> float:
@@ -213,12 +172,26 @@ def lost_share(X: Array, fitted: Array) -> float:
     -------
     float
         Much is more than six times the noise of a typical entry, a fifth of a typical value, and 15 counts.
+        All zeros count where the other values lie on a grid that misses 0: they were put in.
     """
+    if X.size and _grid_misses_zero(X):
+        return float(np.mean(X == 0))
     noise = 1.5 * float(np.median(np.abs(X - fitted))) if X.size else 0.0
     largest = max(float(np.abs(X).max(initial=0.0)), 1e-300)
     typical = largest * float(np.sqrt(np.mean(np.square(X / largest)))) if X.size else 0.0
     least = max(6 * noise, 0.2 * typical, 15.0 if _whole(X) else 0.0)
     return float(np.sum((np.abs(X) <= 1e-9 * typical) & (fitted > least))) / max(X.size, 1)
+
+
+def _grid_misses_zero(X: Array) -> bool:
+    """Whether values are a whole number of steps apart, but no whole number of steps from 0."""
+    values = np.abs(X[X != 0])
+    levels = np.unique(np.round(values, 9))
+    if not 1 < len(levels) <= 0.5 * len(values):
+        return False
+    turns = np.exp(2j * np.pi * values / float(np.median(np.diff(levels))))
+    mean = complex(np.mean(turns))
+    return bool(np.max(np.abs(turns - mean)) < 0.05 and abs(mean - 1) > 0.1)
 
 
 def grid_step(X: Array) -> float:

@@ -15,17 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from altmin.guarantees.curvature import multiplied
-from altmin.guarantees.refits import distinct
+from altmin.guarantees.chance import FAR_T2, deviations, multiplied
 from altmin.io.records import record
 
 Array = NDArray[Any]
 _SPLITS = 4  # of the features into halves
 _SPARE = 4  # features of a half beyond the components: with fewer their errors look like curves
+_STEP = 0.1  # root mean squares of a feature over which a step rises
 _FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
 _ENTRIES = 4_000_000  # that are looked at
 _FLIPS = 60
-_FAR_T2 = 50.0  # a feature's t^2 counts up to this
 
 
 @record
@@ -35,18 +34,15 @@ class Apart:
     Parameters
     ----------
     curved : float
-        Largest |t| of what is left over on squares, on f log f and on roots f of fitted values, in all
+        Largest |t| of what is left over on squares, f log f, roots and steps at 0 of fitted values f, in all
         features or in each of them together, in deviations of a normal law.
-    constant : float
-        The t of a constant of its own in each sample.
     multiplied : float
-        What is left over on products of two codes, over what chance leaves there.
+        How far what is left over follows products of two codes, in such deviations.
     unseen : float
         Error of the components that a power makes which shows by one standard deviation.
     """
 
     curved: float
-    constant: float
     multiplied: float
     unseen: float
 
@@ -57,7 +53,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Samples.
+        Samples, no copies among them.
     components : ndarray of shape (n_components, n_features)
         The fitted components.
     counts : bool
@@ -75,7 +71,6 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         return None
     X = X[:: -(-X.size // _ENTRIES)]
     X, A = np.asarray(X, dtype=np.float64), np.asarray(components, dtype=np.float64)
-    X = X[distinct(X, by_size=True)]  # what is left over of copies is one fact
     if counts:
         variance, total = X.mean(axis=0), X.sum(axis=1, keepdims=True)
         weight = 1 / np.sqrt(np.maximum(total, 0.1 * total.mean()))
@@ -91,23 +86,22 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     size = np.maximum(size, 1e-9 * max(float(size.max()), 1e-300))
     rng = np.random.default_rng(0)
     products = np.zeros((len(_BENDS), *X.shape))
-    both = np.zeros(len(X))
-    pairs: list[float] = []
+    products_of_codes = np.nan
     expected = 0.0  # of f log f
     for _ in range(_SPLITS):
         if wide:
             order = rng.permutation(W)
             halves = [np.sort(order[: W // 2]), np.sort(order[W // 2 :])]
-            looks = [_look_at(X[:, j], A[:, j], unit[j], weight) for j in halves]
+            looks = [_look_at(X[:, j], A[:, j], weight) for j in halves]
         else:
             dealt = rng.binomial(numbers, 0.5)
             halves = [np.arange(W), np.arange(W)]
-            looks = [_look_at(part * unit, A, unit, weight) for part in (dealt, numbers - dealt)]
-        both += looks[0].along * looks[1].along
+            looks = [_look_at(part * unit, A, weight) for part in (dealt, numbers - dealt)]
+        crossed = [(other.codes, look.rest) for look, other in zip(looks, looks[::-1], strict=True)]
+        if np.isnan(products_of_codes):  # of one split
+            products_of_codes = multiplied(*crossed, weight=weight)
         for j, look, other in zip(halves, looks, looks[::-1], strict=True):
             Z = other.codes * weight
-            if len(pairs) < len(halves):  # of one split: ten draws of chance each
-                pairs.append(multiplied(other.codes, look.rest))
             fitted, own = (
                 np.clip(codes @ A[:, j] / size[j], -_FAR, _FAR) for codes in (other.codes, look.codes)
             )
@@ -119,13 +113,11 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
                 if bend is _powers:  # what a power would leave, by codes whose noise is independent
                     power = bend(own) * size[j] * weight
                     expected += float(np.sum((power - (power @ look.inverse) @ A[:, j]) * bent))
-    spread = float(np.sqrt(np.sum(both**2)))
     deviation = float(np.sqrt(np.sum(products[_BENDS.index(_powers)].sum(axis=1) ** 2)))
     harm = _harm(A * np.quantile(codes, 0.999, axis=0)[:, None], size, unit)
     return Apart(
         max(_follows(of) for of in products),
-        float(both.sum()) / spread if spread > 0 else 0.0,
-        max(pairs),
+        products_of_codes,
         harm * deviation / expected if expected > 0 else np.inf,
     )
 
@@ -152,21 +144,24 @@ def _roots(f: Array) -> Array:
     return np.sign(f) * np.sqrt(np.abs(f))
 
 
-_BENDS: tuple[Callable[[Array], Array], ...] = (_squares, _powers, _roots)
+def _steps(f: Array) -> Array:
+    return np.tanh(f / _STEP)
+
+
+_BENDS: tuple[Callable[[Array], Array], ...] = (_squares, _powers, _roots, _steps)
 
 
 class _Look(NamedTuple):
     codes: Array  # weights by some features, negative ones as 0
     rest: Array  # what is outside of the components' span in them
-    along: Array  # its lean to a constant
     inverse: Array
 
 
-def _look_at(X: Array, A: Array, unit: Array, weight: Array) -> _Look:
+def _look_at(X: Array, A: Array, weight: Array) -> _Look:
     inverse = np.linalg.pinv(A)
     codes = X @ inverse
     rest = (X - codes @ A) * weight
-    return _Look(np.maximum(codes, 0.0), rest, rest @ (unit - (unit @ inverse) @ A), inverse)
+    return _Look(np.maximum(codes, 0.0), rest, inverse)
 
 
 def _follows(products: Array) -> float:
@@ -178,9 +173,5 @@ def _follows(products: Array) -> float:
         return float(np.nan)
     signs = np.random.default_rng(1).choice([-1.0, 1.0], (_FLIPS + 1, len(products)))
     signs[0] = 1.0
-    t2 = (signs @ products) ** 2 / np.maximum(variance, 1e-300)
-    own, *drawn = np.minimum(t2, _FAR_T2).sum(axis=1)
-    mean = float(np.mean(drawn))
-    skew = float(np.var(drawn)) / (9 * mean**2)  # a sum of squares has a long tail, but hardly its cube root
-    joint = ((own / mean) ** (1 / 3) - 1 + skew) / max(float(np.sqrt(skew)), 1e-300)
-    return float(max(abs(float(by_row.sum())) / size, joint))
+    t2 = np.minimum((signs @ products) ** 2 / np.maximum(variance, 1e-300), FAR_T2).sum(axis=1)
+    return float(max(abs(float(by_row.sum())) / size, deviations(t2[0], t2[1:])))

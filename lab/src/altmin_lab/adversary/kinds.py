@@ -12,6 +12,7 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
 from altmin_lab.adversary.laws import LAWS
 from altmin_lab.adversary.mixtures import MIXTURES
@@ -185,9 +186,10 @@ def _online(k: int) -> Any:
 
 
 _DICTIONARIES = (*dictionaries.PERTURBATIONS, *STRANGE_DICTIONARIES)
+_MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
 _LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
-    "and": (cones.BASES, (*cones.PERTURBATIONS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)),
+    "and": (cones.BASES, _MIXTURES),
     "complete": (dictionaries.BASES, _DICTIONARIES),
     "orthogonal": (dictionaries.BASES, _DICTIONARIES),
     "online": (dictionaries.BASES, _DICTIONARIES),

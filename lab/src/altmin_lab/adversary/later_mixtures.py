@@ -251,7 +251,8 @@ _TUNE = (
     winsorised,
     some_columns_saturate,
     imputed,
-)  # false claims of the first round changed a rule
+    sloping_baseline,
+)  # false claims of judged rounds changed a rule
 LATER_MIXTURES = tuple(Part(act.__name__.replace("_", " "), act, held_out=act not in _TUNE) for act in (
     some_rooted, two_batches, sloping_baseline, tilted_gain, fading_columns, paralysed, small_lost,
     own_ceiling, suppressed, sliding, reaction, misjoined, imputed, changed_by_another, faint_extra,

@@ -24,6 +24,7 @@ from altmin.estimators.nonnegative.polish import polished
 from altmin.estimators.parameters import Count, Matrix, NotNegative, Positive
 from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import (
+    NOISELESS,
     code_noise,
     left_over,
     negative_excess,
@@ -35,7 +36,7 @@ from altmin.guarantees.cone_rest import (
 from altmin.guarantees.cone_shape import shape
 from altmin.guarantees.contract import judge
 from altmin.guarantees.missing import holes_of
-from altmin.guarantees.nonnegative import NOISELESS, NONNEGATIVE, ConeEvidence
+from altmin.guarantees.nonnegative import NONNEGATIVE, ConeEvidence
 from altmin.guarantees.refits import on_halves, worst_sines
 from altmin.guarantees.report import GuaranteeReport
 from altmin.kernels.counts import NegativeCount, improve_codes
@@ -45,6 +46,7 @@ from altmin.kernels.masked import masked_codes, observed
 
 _MUCH = 0.05  # of the squares of the data: leaving it out is worth a warning
 _FEW_ROWS, _FEW_ENTRIES = 500, 2_000_000  # of what is left over, for a cheap report
+_SEEN_ENTRIES = 1_200_000  # of the samples that a cheap report looks at
 _DRAWN_ENTRIES, _FEWEST_DRAWN = 20_000_000, 2000  # of samples that are drawn from a fit
 _COUNT_SWEEPS = 100  # at most, over the codes of counts
 
@@ -261,7 +263,8 @@ class AND(ComponentsEstimator):
         return self._open(with_holes(X, None, self.missing), sample_weight=sample_weight, reset=False)
 
     def _judge(self, source: Source, *, full: bool, assume: str | None = None) -> GuaranteeReport:
-        stride = -(-source.n_rows // max(2000, 20 * self.n_components))
+        most = 2000 if full else min(2000, max(_SEEN_ENTRIES // source.info.n_features, 1))
+        stride = -(-source.n_rows // max(most, 20 * self.n_components))
         codes, rest, squares = self._look_at(source.take(np.arange(0, source.n_rows, stride)).X)
         left = row_norms2(rest)
         # what the fit's own screen calls an outlier: far outside the span of the components
@@ -318,7 +321,7 @@ class AND(ComponentsEstimator):
         fits = on_halves(lambda half: refit(algorithm, half), source)
         apart = worst_sines(fits, self.components_)
         noisy = evidence.residual > NOISELESS and self.missing == "raise"
-        starts = [refit(other, source, seed=seed) for seed in ((1,) if noisy else (1, 2))]
+        starts = [refit(other, source, seed=1)]
         again = [refit(algorithm, self._redrawn(source))] if noisy else []
         return replace(
             evidence,
