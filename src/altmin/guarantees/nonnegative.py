@@ -24,7 +24,7 @@ from altmin.guarantees.missing import HOLES, Holes, hole_conditions
 from altmin.guarantees.nonnegative_theory import theory_rows
 from altmin.io.records import record
 
-_TYPICAL, _BOUND = 0.7, 1.4  # of what halves and samples drawn from the fit make of an error: mean, 90 %
+_TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
