@@ -104,6 +104,14 @@ def test_too_few_observed_entries_are_not_supported(problem):
     assert np.isfinite(model.components_).all()
 
 
+def test_entries_that_are_missing_are_no_objection(problem):
+    X = problem.X + 0.02 * problem.X.std() * np.abs(np.random.default_rng(2).standard_normal(problem.X.shape))
+    model = AND(5, missing="mask").fit(holed(X, 0.8, 2))
+    assert sine_errors(model.components_, problem.components).max() < 0.03
+    assert model.guarantee_["none_multiply"].status == "violated"  # what is filled in follows the shares
+    assert model.guarantee_.verdict == "unknown"
+
+
 def test_a_feature_that_was_never_observed_gets_no_claim(problem):
     X = problem.X.copy()
     X[:, 7] = np.nan

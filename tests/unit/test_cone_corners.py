@@ -19,7 +19,8 @@ def found(codes, blur=0.005, **changes):
     at_noise = shape(codes, A, level=0.01, blur=noise)
     facts = {
         "noise": 0.02, "halves": np.full(3, 0.01), "restarts": np.zeros(3), "at_noise": at_noise,
-        "structured": 1.0, "excess": 0.5, "curved": 0.5, "multiplied": 1.0, "cut": 0.0, "lost": 0.0,
+        "structured": 1.0, "drifting": 0.0, "excess": 0.5, "curved": 0.5, "multiplied": 1.0,
+        "cut": 0.0, "lost": 0.0,
         "room": np.zeros(3), "pure": True,
     }  # fmt: skip
     return ConeEvidence(at_noise, 0.02, **{**facts, **changes})

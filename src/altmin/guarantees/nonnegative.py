@@ -412,7 +412,8 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               meaning="Error of the components that a power of the values would make which is just large "
               "enough to be seen in what is left over."),
         whole("features don't multiply", "deviations", e.multiplied if noisy else 0.0, at_most=4.0,
-              id="none_multiply", otherwise="contradicted" if (e.multiplied or 0.0) > 6 else "plausible",
+              id="none_multiply",  # filled-in entries follow the shares by themselves
+              otherwise="contradicted" if (e.multiplied or 0.0) > 6 and e.holes is None else "plausible",
               meaning="How far what is left over follows products of two components' shares, or squares of "
               "one, against chance. Where features multiply, samples aren't sums of them."),
         whole("samples have no background of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,
