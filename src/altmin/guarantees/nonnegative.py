@@ -25,6 +25,7 @@ from altmin.guarantees.nonnegative_theory import theory_rows
 from altmin.io.records import record
 
 _TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
+_SHORT, _WIDE = 0.25, 1.25  # error that a share of others in purest samples leaves open; 90 % over the mean
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
@@ -154,7 +155,8 @@ def _small(s: ConeShape) -> bool:
 def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     """Of each component: without noise from the most negative weight, otherwise from the halves.
 
-    Where it isn't declared that there are pure samples, the true cone may fill the room that is left.
+    Where it isn't declared that there are pure samples, the true cone may fill the room that is left. Where
+    it is, a component whose purest samples hold something of others is fixed only as far as that.
     """
     assert e.shape is not None
     k = len(e.shape.carried)
@@ -165,11 +167,13 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return error, error
     if e.halves is None and e.informed is None:
         return np.full(k, np.nan), np.full(k, np.nan)
+    short = _SHORT * np.broadcast_to((e.at_noise or e.shape).slack, k) if e.pure else np.zeros(k)
     if e.halves is None:
-        return e.informed + growth, 1.25 * e.informed + growth
+        error = np.hypot(e.informed, short)
+        return error + growth, _WIDE * error + growth
     noise = _at_least_typical(e.halves)
     found = np.hypot(noise, noise if e.again is None else _at_least_typical(e.again))
-    return _TYPICAL * found + growth, _BOUND * found + growth
+    return np.hypot(_TYPICAL * found, short) + growth, np.hypot(_BOUND * found, _WIDE * short) + growth
 
 
 def _at_least_typical(apart: NDArray[Any]) -> NDArray[Any]:
