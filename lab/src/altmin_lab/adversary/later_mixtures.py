@@ -247,6 +247,7 @@ def one_digit(d: Draft) -> None:
 
 
 _TUNE = (
+    blurred_columns,
     small_lost,
     winsorised,
     some_columns_saturate,
