@@ -281,8 +281,8 @@ _CONE_RULES = [
     Limit("none_empty", "<=", 0.0, "contradicted", "shape.empty"),
     Limit("piled_up", "<=", 0.02, "plausible", "shape.negative_mass"),
     Limit("few_outliers", "<=", 0.1, "contradicted", "dropped", also="none_left_out"),
-    Limit("none_left_out", "<=", 0.01, "plausible", "dropped", speaks_of="none"),
 ]
+_LEFT_OUT = Limit("none_left_out", "<=", 0.01, "plausible", "dropped")
 _EXACT_CONE_SHAPE = [
     *_CONE_RULES,
     Limit("n_eff", ">=", 9.0, "unknown", "shape.distinct"),
@@ -296,6 +296,7 @@ _EXACT_CONE_SHAPE = [
 _ROOM = Limit("unique", "<=", 0.05, "plausible", "room", speaks_of="others")
 _NOISY_CONE_RULES = [
     *_CONE_RULES,
+    _LEFT_OUT,
     Limit("n_eff", ">=", 9.0, "unknown", "at_noise.distinct"),
     Limit("span_at_noise", ">=", 0.25, "unknown", "at_noise.span", 2**-0.5),
     Limit("pairs_at_noise", ">=", 5.0, "unknown", "at_noise.pairs"),
@@ -386,19 +387,22 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "exact dictionary, refitted": (DICTIONARY, dictionary(**REFITS), "recovered", [
         *_EXACT_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.0, "unknown", "atoms.n_distinct", K),
     ]),
-    "cone": (NONNEGATIVE, cone(), "recovered", [*_EXACT_CONE_SHAPE, _ROOM]),
+    "cone": (NONNEGATIVE, cone(), "recovered", [
+        *_EXACT_CONE_SHAPE, replace(_LEFT_OUT, speaks_of="none"), _ROOM,
+    ]),
     "cone, nearly exact": (NONNEGATIVE, cone(residual=5e-3, **NEARLY_EXACT), "recovered", [
-        *(limit for limit in _EXACT_CONE_SHAPE if limit.id != "negative"), _ROOM,
+        *(limit for limit in _EXACT_CONE_SHAPE if limit.id != "negative"), _LEFT_OUT, _ROOM,
         # beyond it the little that is left over is noise: other tests are asked
         Limit("negative", "<=", 0.01, "unknown", "shape.negative", 1 / (2 * D), outside="cannot be checked"),
         Limit("no_constant", "<=", 3.5, "contradicted", "constant"),
         Limit("no_drift", "<=", 4.0, "plausible", "drifting"),
     ]),
     "cone with pure samples": (NONNEGATIVE, cone(pure=True, room=None), "recovered", [
-        *_EXACT_CONE_SHAPE, Limit("pure", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),
+        *_EXACT_CONE_SHAPE, replace(_LEFT_OUT, speaks_of="none"),
+        Limit("pure", ">=", 3.0, "plausible", "shape.pure", speaks_of="one"),
     ]),
     "cone with holes": (NONNEGATIVE, cone(holes=HOLES), "recovered", [
-        *_EXACT_CONE_SHAPE, _ROOM, *_HOLE_RULES,
+        *_EXACT_CONE_SHAPE, replace(_LEFT_OUT, speaks_of="none"), _ROOM, *_HOLE_RULES,
     ]),
     "noisy cone, refitted": (NONNEGATIVE, cone(**NOISY_CONE), "recovered", [
         *_NOISY_CONE_RULES,

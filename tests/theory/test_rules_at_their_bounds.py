@@ -312,15 +312,20 @@ def test_errors_of_a_cone_come_from_weights_or_halves_and_the_room_that_is_left(
 
 def test_purest_samples_that_hold_something_of_others_leave_their_component_open():
     impure = replace(limits.cone_shape(), slack=np.array([0.0, 0.04, 0.0]))
-    facts = {"at_noise": impure, "halves": np.full(3, 0.01), "again": np.full(3, 0.0), "room": np.zeros(3)}
-    open_ = limits.cone(**(limits.NOISY_CONE | facts))
-    assert nonnegative.errors(open_)[0] == pytest.approx(np.full(3, 0.007))  # the corner isn't declared
-    declared = replace(open_, pure=True)
-    error, bound = nonnegative.errors(declared)
-    assert error == pytest.approx([0.007, np.hypot(0.007, 0.01), 0.007])
-    assert bound == pytest.approx([0.013, np.hypot(0.013, 0.0125), 0.013])
-    at_once = replace(declared, halves=None, again=None, informed=np.full(3, 0.01))
-    assert nonnegative.errors(at_once)[0] == pytest.approx([0.01, 0.01 * 2**0.5, 0.01])
+    facts = {"at_noise": impure, "halves": None, "again": None, "informed": np.full(3, 0.01), "pure": True}
+    error, bound = nonnegative.errors(limits.cone(**(limits.NOISY_CONE | facts)))
+    assert error == pytest.approx([0.01, 0.01 * 2**0.5, 0.01])
+    assert bound == pytest.approx(1.25 * error)
+    refitted = facts | {"halves": np.full(3, 0.01), "again": np.zeros(3)}  # halves see how far it is open
+    assert nonnegative.errors(limits.cone(**(limits.NOISY_CONE | refitted)))[0] == pytest.approx(0.007)
+
+
+@pytest.mark.parametrize(("residual", "verdict"), [(1e-9, "recovered"), (0.02, "plausible")])
+def test_samples_that_were_left_out_count_for_each_component_where_there_is_noise(residual, verdict):
+    facts = limits.NOISY_CONE if residual > 1e-3 else {}
+    report = judge(NONNEGATIVE, limits.cone(**(facts | {"residual": residual, "dropped": 0.05})))
+    assert {factor.verdict for factor in report.factors} == {verdict}
+    assert report.verdict == "plausible"
 
 
 def test_a_fit_by_sweeps_claims_nothing():

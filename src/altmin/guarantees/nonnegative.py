@@ -156,7 +156,7 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
     """Of each component: without noise from the most negative weight, otherwise from the halves.
 
     Where it isn't declared that there are pure samples, the true cone may fill the room that is left. Where
-    it is, a component whose purest samples hold something of others is fixed only as far as that.
+    it is, a component whose purest samples hold something of others is fixed by them only as far as that.
     """
     assert e.shape is not None
     k = len(e.shape.carried)
@@ -167,13 +167,12 @@ def errors(e: ConeEvidence) -> tuple[NDArray[Any], NDArray[Any]]:
         return error, error
     if e.halves is None and e.informed is None:
         return np.full(k, np.nan), np.full(k, np.nan)
-    short = _SHORT * np.broadcast_to((e.at_noise or e.shape).slack, k) if e.pure else np.zeros(k)
     if e.halves is None:
-        error = np.hypot(e.informed, short)
+        error = np.hypot(e.informed, _SHORT * (e.at_noise or e.shape).slack)
         return error + growth, _WIDE * error + growth
     noise = _at_least_typical(e.halves)
     found = np.hypot(noise, noise if e.again is None else _at_least_typical(e.again))
-    return np.hypot(_TYPICAL * found, short) + growth, np.hypot(_BOUND * found, _WIDE * short) + growth
+    return _TYPICAL * found + growth, _BOUND * found + growth
 
 
 def _at_least_typical(apart: NDArray[Any]) -> NDArray[Any]:
@@ -285,7 +284,8 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
               otherwise="contradicted",
               meaning="Share of the samples that were left out as gross outliers."),
         whole("nothing is missing: no sample was left out", "left out", e.dropped, at_most=0.01,
-              id="none_left_out", everywhere=False, otherwise="plausible",
+              id="none_left_out", otherwise="plausible",
+              everywhere=e.residual > NOISELESS,  # what is left over may be of more samples like these
               meaning="Samples that were left out as outliers may be made of a feature that is missing."),
         whole("samples are distinct", "samples", distinct, at_least=3 * D, id="n_eff",
               meaning="Copies of a sample carry no information."),

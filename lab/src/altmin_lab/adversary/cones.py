@@ -409,9 +409,9 @@ PERTURBATIONS = (
         _nothing, capped, pairs_together, too_few_asked, too_many_asked, close_features, background, outliers,
         copies, binary, merged, few_samples, floor, no_structure, cut_features, nonlinear, heteroscedastic,
         multiplied, brightness, quantised, averages, changing_offset, powered, saturating,
-        repeated, stopped_early)),
+        repeated, stopped_early, some_negative)),
     *(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
-        drift, two_populations, structured_noise, some_negative, rare_feature, hierarchy, smooth,
+        drift, two_populations, structured_noise, rare_feature, hierarchy, smooth,
         cut_corner, detection_limit, impulses, lopsided, uneven_features, three_multiply, quenched,
         two_sizes, swapped_entries, mirrored, smeared, two_versions,
         half_asked, two_more_asked)),
