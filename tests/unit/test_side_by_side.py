@@ -86,3 +86,9 @@ def test_one_job_needs_no_thread_and_more_have_the_calling_one_among_them(monkey
                 2**k for k in range(9)
             ]
     assert made == [2, 3]
+
+
+def test_a_call_that_has_been_made_holds_its_arguments_no_longer():
+    begun = at_once(sum, [1, 2])
+    assert begun.arguments == ()
+    assert begun.result() == 3

@@ -65,6 +65,7 @@ class Begun:
                 self._future.set_result(self._call(*self.arguments))
             except Exception as error:
                 self._future.set_exception(error)
+            self.arguments = ()  # nor are they held until somebody asks
 
 
 Begin: TypeAlias = Callable[..., Begun]
