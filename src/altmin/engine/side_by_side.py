@@ -42,6 +42,7 @@ class Begun:
         self._future: Future[Any] = pool.submit(call, *arguments) if pool else Future()
         if pool is None:
             self._here()
+            self.arguments = ()  # they may be large
 
     def result(self) -> Any:
         """What the call gave, or its error."""
@@ -50,7 +51,7 @@ class Begun:
                 break
             begun._here()
         result = self._future.result()
-        self.arguments = ()  # they may be large
+        self.arguments = ()
         return result
 
     def cancel(self) -> None:
@@ -65,7 +66,6 @@ class Begun:
                 self._future.set_result(self._call(*self.arguments))
             except Exception as error:
                 self._future.set_exception(error)
-            self.arguments = ()  # nor are they held until somebody asks
 
 
 Begin: TypeAlias = Callable[..., Begun]
