@@ -1,20 +1,15 @@
 """What is left beside an atom must follow nothing that is known of its samples."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from altmin.guarantees.dictionary_follow import bent, followed
 
-N, K = 1000, 6
-
-
-def problem(seed, k=K, d=K, noise=0.15, density=0.17):
-    """Orthogonal atoms, codes with a gap, and noise of this size in units of the data's."""
-    rng = np.random.default_rng(seed)
-    A = np.linalg.qr(rng.standard_normal((d, d)))[0][:k]
-    x = rng.standard_normal((N, k))
-    S = np.sign(x) * (0.5 + np.abs(x)) * (rng.random((N, k)) < density)
-    return rng, A, S, noise * np.sqrt(np.mean((S @ A) ** 2))
+sys.path.insert(0, str(Path(__file__).parent))
+from noisy_codes import K, N, problem
 
 
 def given(rng, A, S, level, clean):

@@ -1,6 +1,8 @@
 """What comes with an atom, and doubts of all sorts."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,16 +11,8 @@ from altmin.guarantees.dictionary_atoms import atom_facts
 from altmin.guarantees.dictionary_doubts import doubts
 from altmin.guarantees.dictionary_shadow import _largest, shadows
 
-N, K = 1000, 6
-
-
-def problem(seed, k=K, d=K, noise=0.15, density=0.17):
-    """Orthogonal atoms, codes with a gap, and noise of this size in units of the data's."""
-    rng = np.random.default_rng(seed)
-    A = np.linalg.qr(rng.standard_normal((d, d)))[0][:k]
-    x = rng.standard_normal((N, k))
-    S = np.sign(x) * (0.5 + np.abs(x)) * (rng.random((N, k)) < density)
-    return rng, A, S, noise * np.sqrt(np.mean((S @ A) ** 2))
+sys.path.insert(0, str(Path(__file__).parent))
+from noisy_codes import K, problem
 
 
 def seen(rng, A, S, level, clean):
