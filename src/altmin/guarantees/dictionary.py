@@ -64,6 +64,7 @@ _TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
 _SEVERAL = 1.02  # one doubt that is just no reason to object, and hardly any other
 _LEAN = 3.5  # deviations of chance
 _DOUBTS, _OF_MANY = 3.0, 0.5  # one right fit of twenty has more; with many atoms the worst has more
+_AS_MANY, _PATTERNS = 0.75, 2.0  # of the different samples of independent codes; patterns for each atom
 _HALF = 0.499  # of the atoms: where as many are doubtful as aren't, the others are mixtures of those
 _FEW_DENSE, _RARE = (
     2.5,
@@ -152,6 +153,7 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
     dense = 0.45 if not clean else 0.55 if a.discrete else 0.6  # sums of +-1 codes are sparse, too
     on = 15 if not clean else 10 if a.discrete else 3  # few +-1 codes are those of mixtures, too
     distinct = (1.5 if orthogonal else 7.0) * (1 if clean else 2)  # noise hides some copies
+    distinct = min(distinct, max(_AS_MANY * a.by_chance / k, _PATTERNS))
     return [
         each("atoms are used sparsely", "use", a.theta, at_most=dense, id="sparse",
              against="used in most samples",
@@ -167,7 +169,8 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
              meaning="How evenly the samples without an atom span all other directions (1: evenly)."),
         whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=distinct, id="distinct",
               meaning="Copies of a sample carry no information; with few distinct ones several "
-              "dictionaries are sparse."),
+              "dictionaries are sparse. Codes of few sizes repeat their patterns: then about as many distinct "
+              "ones are enough as independent uses of these codes make."),
     ]  # fmt: skip
 
 

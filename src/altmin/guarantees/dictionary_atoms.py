@@ -47,6 +47,8 @@ class AtomFacts:
         Standard deviation of a feature's noise over the root mean square of the data; 0: none is seen.
     n_samples, n_distinct : int
         Samples that were looked at (none of them 0), and those that aren't near copies.
+    by_chance : float
+        How many would be no near copies if the same codes were used independently; inf: not looked at.
     theta, on : ndarray
         Share and number of the samples that use the atom.
     off, span : ndarray
@@ -137,6 +139,7 @@ class AtomFacts:
     follows: Any = 0.0
     all_follow: float = 0.0
     bends: float = 0.0
+    by_chance: float = np.inf
 
 
 def atom_facts(
@@ -187,6 +190,7 @@ def atom_facts(
     else:
         second, following, bends = begin(np.zeros, k), begin(lambda: (np.zeros(k), 0.0)), begin(float)
     drift = begin(_drift, S, X, noise)
+    n_distinct, by_chance = _repeated(X, S, A, sizes, noise) if noise > 0 else (0, np.inf)
     spread, dense = _counts(speaking, noise > 0)
     phi, partner = together(speaking)
     on = np.count_nonzero(S, axis=0)
@@ -209,7 +213,6 @@ def atom_facts(
     levelled = begin(levels, codes) if noise == 0 else begin(np.zeros, k)
     some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
     grid = grid_step(some) if noise > 0 else 0.0
-    n_distinct = _n_distinct(X, sizes, noise) if noise > 0 else int(apart.sum())
     step, variances, curves, lean = rest.result()
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
@@ -219,7 +222,8 @@ def atom_facts(
     return AtomFacts(
         noise=noise,
         n_samples=n,
-        n_distinct=n_distinct,
+        n_distinct=n_distinct if noise > 0 else int(apart.sum()),
+        by_chance=by_chance,
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),
@@ -291,6 +295,21 @@ def _from_rest(S: Array, X: Array, A: Array, noise: float) -> tuple[Array, Array
     if noise == 0:
         return step, np.zeros_like(variances), 0.0, 0.0
     return step, variances, curved(X, S), leaning(rest, S, A)
+
+
+def _repeated(X: Array, S: Array, A: Array, sizes: Array | None, noise: float) -> tuple[int, float]:
+    """Samples that aren't copies of others, and how many of independent uses of the same codes wouldn't be.
+
+    Codes of few sizes make few patterns, and repeat them all; copies of few samples lack most of what the
+    same codes would make if each atom were used for itself.
+    """
+    found = _n_distinct(X, sizes, noise)
+    if 2 * found > min(len(X), _PAIR_ROWS) or sizes is not None:  # hardly any copies, or of sizes unknown
+        return found, np.inf
+    rng = np.random.default_rng(0)
+    drawn = rng.permuted(S, axis=0) @ A
+    drawn += rng.permutation(X - S @ A)
+    return found, float(_n_distinct(drawn, None, noise))
 
 
 def _n_distinct(X: Array, sizes: Array | None, noise: float) -> int:

@@ -23,7 +23,7 @@ _WAVES, _OWN = 4, 8  # half periods of time; what is known of samples without ot
 _CLIP, _OTHERS = 3.0, 32  # medians of a size; other atoms: those that occur with it most
 _CHANCE, _CHANCE_OF_ALL, _EACH = 1.5, 2.2, 3.0  # deviations beyond the largest of so many; of one atom in all
 _NEAR, _SHAPES = (0.5, 1.0), 5  # root mean squares: what is that small may be lost; shapes of a distortion
-_SAME = 1e-6  # of a square: what the codes explain of what is known
+_SAME, _BLURRED = 1e-6, 3.0  # of a square: what the codes explain of what is known; times the codes' noise
 
 
 def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
@@ -53,6 +53,7 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     about = _about(large @ A, used)
     found, tried = np.zeros(len(A)), 1
     sums, told = np.zeros(_OWN), 0
+    blur = noise**2 * used.sum(axis=0) / np.maximum(np.sum(large**2, axis=0), 1e-300)
     for i in np.flatnonzero(used.sum(axis=0) >= _FEWEST):
         on = np.flatnonzero(used[:, i])
         on = np.sort(on[np.argsort(-np.abs(large[on, i]), kind="stable")[:_MOST]])
@@ -64,7 +65,8 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
         with_other = used[np.ix_(on, others)]
         known = (np.ones_like(code), np.sign(code), code * about[on], code * with_other)
         own = rest[on] - np.outer(rest[on] @ A[i], A[i])  # an atom's length isn't its direction
-        t2 = _explained(np.hstack(known), own, large[np.ix_(on, [i, *others])], free)
+        same = np.maximum(_SAME, _BLURRED * np.append(np.full(_OWN, blur[i]), blur[i] + blur[others]))
+        t2 = _explained(np.hstack(known), own, large[np.ix_(on, [i, *others])], free, same)
         found[i], tried = _deviations(t2, free).max(), tried + len(t2)
         sums += np.minimum(t2[:_OWN], free * (1 - 2 / (9 * free) + _EACH * np.sqrt(2 / (9 * free))) ** 3)
         told += 1
@@ -126,11 +128,14 @@ def _free(rest: Array) -> float:
     return max(len(cov) ** 2 / max(float(np.sum(ties**2)), 1.0) - 1, 1.0)
 
 
-def _explained(known: Array, rest: Array, codes: Array, free: float) -> Array:
-    """Mean over the features of t^2 of the rest on what is known but not explained by codes, times these."""
+def _explained(known: Array, rest: Array, codes: Array, free: float, same: Array) -> Array:
+    """Mean over the features of t^2 of the rest on what is known but not explained by codes, times these.
+
+    Where no more of what is known is left than ``same``, codes of one size, say, explain it but for their noise.
+    """
     before = np.sum(known**2, axis=0)
     known = known - codes @ (np.linalg.pinv(codes.T @ codes, rcond=1e-10, hermitian=True) @ (codes.T @ known))
-    new = np.sum(known**2, axis=0) > _SAME * before
+    new = np.sum(known**2, axis=0) > same * before
     variance = np.square(known).T @ np.square(rest)
     t2 = np.square(known.T @ rest) / np.where(variance > 0, variance, 1.0)
     each = t2.sum(axis=1) / max(rest.shape[1] - 1, 1)  # nothing is left along the atom

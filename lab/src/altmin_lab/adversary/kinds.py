@@ -12,6 +12,7 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.discrete_codes import DISCRETE_CODES
 from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
 from altmin_lab.adversary.laws import LAWS
@@ -185,7 +186,7 @@ def _online(k: int) -> Any:
     return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
 
 
-_DICTIONARIES = (*dictionaries.PERTURBATIONS, *STRANGE_DICTIONARIES)
+_DICTIONARIES = (*dictionaries.PERTURBATIONS, *DISCRETE_CODES, *STRANGE_DICTIONARIES)
 _MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
 _LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
