@@ -27,6 +27,7 @@ _ATOM = (
     "span",
     "apart",
     "alone",
+    "met",
     "unrelated",
     "three",
     "mixed",
@@ -193,6 +194,10 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              against="hardly ever there without another atom",
              meaning="How well the samples without another atom show this one (1: as well as all). An atom "
              "that comes only with another one may be any mixture of the two."),
+        each("atoms that are on or off meet each other one", "met", np.broadcast_to(a.met, k), id="met",
+             at_least=1.0, otherwise="plausible", against="never there with a certain other atom",
+             meaning="Samples with two atoms of codes of one size, over those that show that they do meet. "
+             "Two that don't may be one atom, with and without another one."),
         each("codes of two atoms don't depend on each other", "|t| / chance",
              related, at_most=1.0, id="unrelated", otherwise="plausible",
              against="its codes follow another atom's",
@@ -403,6 +408,7 @@ DICTIONARY = Family(
         "distinct": "more distinct samples",
         "apart": "some atoms occur together: only their span is known, not each of them",
         "alone": "some atoms occur only with another one: samples without that one would tell",
+        "met": "some atoms are never there together: one may be the sum of the other and a third one",
         "unrelated": "codes of some atoms follow those of others: mixtures of the two may be the truth",
         "mixed": "some atoms are single features with many zeros: if one side of their values was lost, the "
         "zeros say nothing",

@@ -18,7 +18,7 @@ from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_follow import bent, followed
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
-from altmin.guarantees.dictionary_pairs import levels, multiply, related, spans, together
+from altmin.guarantees.dictionary_pairs import levels, met, multiply, related, signs_beside, spans, together
 from altmin.guarantees.dictionary_shadow import shadows
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
@@ -33,7 +33,7 @@ _EM_ROWS, _EM_STEPS = 2000, 30
 _SURROGATES = 500  # Gaussian samples that are coded for comparison
 _SPAN_ROWS, _SPAN_EACH = 5000, 100  # samples, and such with each atom, that show what others span
 _PAIR_ROWS, _BLOCK = 2000, 500  # all pairs of these are compared, so many with all others at a time
-_CLIP = 4.0  # standard deviations of noise
+_CLIP, _SURE = 4.0, 4.0  # standard deviations of noise
 _GRID = 3.0  # of noise: values on a finer grid are as good as any
 
 
@@ -49,6 +49,8 @@ class AtomFacts:
         Samples that were looked at (none of them 0), and those that aren't near copies.
     by_chance : float
         How many would be no near copies if the same codes were used independently; inf: not looked at.
+    met : ndarray
+        With noise, samples with it and another atom of one size and sign over those that show that the two do meet.
     theta, on : ndarray
         Share and number of the samples that use the atom.
     off, span : ndarray
@@ -140,6 +142,7 @@ class AtomFacts:
     all_follow: float = 0.0
     bends: float = 0.0
     by_chance: float = np.inf
+    met: Any = np.inf
 
 
 def atom_facts(
@@ -208,9 +211,11 @@ def atom_facts(
     discrete = _discrete(S)
     seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each counts
     codes = S[seen]
+    if noise > 0:  # what noise alone may make has no size or sign of its own
+        codes = np.where(np.abs(codes) > _SURE / 2 * window, codes, 0.0)
     dependent = begin(related, codes if sizes is None else codes * sizes[seen, None])
     # codes of a size of their own beside another atom, however close that size is to others
-    levelled = begin(levels, codes) if noise == 0 else begin(np.zeros, k)
+    levelled = begin(levels if noise == 0 else signs_beside, codes)
     some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
     grid = grid_step(some) if noise > 0 else 0.0
     step, variances, curves, lean = rest.result()
@@ -224,6 +229,7 @@ def atom_facts(
         n_samples=n,
         n_distinct=n_distinct if noise > 0 else int(apart.sum()),
         by_chance=by_chance,
+        met=met(codes) if noise > 0 else np.inf,
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),

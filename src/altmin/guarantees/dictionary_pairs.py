@@ -21,6 +21,9 @@ _MOST_SPANS = 64  # atoms whose samples without them are looked at: those that a
 _FEW = 4  # samples with both, or with one of them alone, that say anything
 _BOTH_SIGNS = 4.0  # times the variance of both signs, so that the rarer ones are expected together
 _RARER = 0.05  # of an atom's codes: with fewer of the rarer sign it has codes of one sign
+_SURE_SIGN = 0.5  # of its usual size, from which a code's sign is hardly a mistake
+_ONE_SIZE = 1.4  # fourth moment over the squared second: 1 of one size, 1.4 of two (1 and 2), 1.8 of a density
+_MEETINGS, _OFTEN = 3, 0.3  # samples with two atoms that show that they meet; of the number by chance
 _SHIFT = 0.3  # of the mean log size, or of a correlation: smaller ones come from pursuit and noise
 _LEVELS, _DIGITS = 32, 6  # sizes of exact codes: the most frequent ones, and digits that tell them apart
 _MOST_PAIRS, _TRACE, _TRACE_ROWS = 100, 6, 400  # pairs that may multiply, samples with both: least and most
@@ -109,7 +112,8 @@ def related(U: Array) -> tuple[Array, Array, float]:
     on = np.maximum(both, 1.0)
     (rho, told), size = _signs(U, used, both, on), _sizes(U, used, both)
     t = np.where(told, rho * np.sqrt(both), 0.0)
-    rarer = np.minimum((U > 0).sum(axis=0), (U < 0).sum(axis=0)) >= _RARER * np.maximum(np.diag(both), 1.0)
+    above, below = (U > _SURE_SIGN).sum(axis=0), (U < -_SURE_SIGN).sum(axis=0)
+    rarer = np.minimum(above, below) >= _RARER * np.maximum(above + below, 1)
     of_both = np.triu(told & np.outer(rarer, rarer), 1)  # rare signs of an atom of one sign are mistakes
     pairs = int(np.count_nonzero(of_both))
     tied = float((np.sum(t[of_both] ** 2) - pairs) / np.sqrt(2 * max(pairs, 1)))
@@ -155,6 +159,64 @@ def levels(U: Array) -> Array:
         worst = np.maximum(worst, t)
         worst[j] = max(worst[j], float(t.max()))
     return worst
+
+
+def signs_beside(U: Array) -> Array:
+    """Does the sign of an atom's code depend on whether another atom is used?
+
+    Where an atom occurs hardly without another one, a mixture of the two may take its place: the other one's
+    codes are then negative where it occurs, and positive elsewhere. Small codes are left out, as those of
+    the wrong sign are mostly mistakes.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n_samples, n_components)
+        Codes in units of their size, 0 where an atom is off.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        The |t| of the worst pair that the atom is in.
+    """
+    sign = np.where(np.abs(U) > _SURE_SIGN, np.sign(U), 0.0).astype(np.float32)
+    here, used = np.abs(sign), (U != 0).astype(np.float32)
+    both, summed = (np.asarray(part.T @ used, dtype=np.float64) for part in (here, sign))
+    n = np.maximum(np.diag(both), 1.0)[:, None]
+    share, mean = both / n, np.diag(summed)[:, None] / n
+    rarer = n * np.minimum(np.minimum(share, 1 - share), (1 - np.abs(mean)) / 2)
+    spread = np.sqrt(np.maximum(share * (1 - share) * (1 - mean**2), 1e-12))
+    rho = (summed / n - share * mean) / spread
+    return _worst(np.where((rarer >= _FEW) & (np.abs(rho) > _SHIFT), rho * np.sqrt(n), 0.0))
+
+
+def met(U: Array) -> Array:
+    """Whether atoms that are only on or off occur together as often as by chance.
+
+    Two such atoms that never meet may be an atom, and its sum with one that occurs only beside it: both are
+    on or off, and one is as sparse as the other.
+
+    Parameters
+    ----------
+    U : ndarray of shape (n_samples, n_components)
+        Codes in units of their size, 0 where an atom is off.
+
+    Returns
+    -------
+    ndarray of shape (n_components,)
+        Samples with the atom and another one, over those that show that the two do meet; of the worst pair
+        of atoms with codes of one sign and about one size, inf where there is none.
+    """
+    large = np.where(np.abs(U) > _SURE_SIGN, U, 0.0)
+    n, count = max(len(U), 1), np.maximum(np.count_nonzero(large, axis=0), 1)
+    rarer = np.minimum((large > 0).sum(axis=0), (large < 0).sum(axis=0))
+    tails = count * np.sum(large**4, axis=0) / np.maximum(np.sum(large**2, axis=0) ** 2, 1e-300)
+    switched = (rarer < _RARER * count) & (tails < _ONE_SIZE)
+    usual = np.sign(large) == np.sign(large.sum(axis=0))
+    both = _counts(usual & (large != 0)).astype(np.float64)
+    enough = np.maximum(_MEETINGS, _OFTEN * np.outer(count, count) / n)
+    found = np.where(np.outer(switched, switched), both / enough, np.inf)
+    np.fill_diagonal(found, np.inf)
+    return np.asarray(found.min(axis=1, initial=np.inf))
 
 
 def multiply(S: Array, clipped: Array, noisy: bool) -> float:
