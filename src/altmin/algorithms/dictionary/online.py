@@ -133,6 +133,15 @@ class Online:
         )
         return self.at(state)
 
+    def as_blocks_are(self, state: OnlineState, X: Any) -> OnlineState:
+        """The state after a search, but for one that left many rows out: in these its dictionary isn't new."""
+        usual = max(state.noise, 10 * self.rounding(state))
+        noise = noise_level(code_map(self, state, Block(0, 0, X))["magnitudes"], state.density)
+        if noise <= _DISTURBED * usual:
+            return state
+        weight = (usual / noise) ** 2
+        return replace(state, noise=noise, gram=weight * state.gram, cross=weight * state.cross)
+
     def next_round(self, state: OnlineState) -> Round | Done:
         """The next block of the stream, or the same one again while it is polished."""
         match state.phase:

@@ -56,8 +56,10 @@ def polish_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
     rows = in_single(state, block) if _is_rough(state) else (signals(state, block), state.decoder)
     codes = times(*rows)
     Z, R, counts, squares = split_large(codes, state.thresholds)
+    inlier = block.columns.get("inlier")
+    telling = codes if inlier is None else codes[inlier > 0]  # codes of rows that were set to 0 are no exact ones
     stats = {
-        "magnitudes": sampled_magnitudes(codes, state.noise_gain),
+        "magnitudes": sampled_magnitudes(telling, state.noise_gain),
         "n_rows": block.n_rows,
         "counts": counts,
         "squares": squares,

@@ -231,7 +231,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         result = self._run(
             Complete(k, intercept=None), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000)
         )
-        state = tracker.begin(result.state, source.info.dtype)
+        state = tracker.as_blocks_are(tracker.begin(result.state, source.info.dtype), X)
         last = X[-self.batch_size :]
         state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
