@@ -17,6 +17,8 @@ from altmin.guarantees.dictionary_atoms import AtomFacts
 Array = NDArray[Any]
 _LINE, _SECOND, _RELATED, _CURVED, _TIED, _MULTIPLIED = 0.75, 0.9, 0.72, 2.5, 3.0, 0.88
 _ALL_SECOND = 0.7  # in the mean of all atoms
+_FOLLOWS, _BENDS = 0.8, 0.8
+_UNEVEN, _DENSE = 3.8, 0.0015  # standard deviations of the spread of counts; share of dense samples
 _TOGETHER, _LEAST = 1.8, 0.12  # deviations beyond the largest of so many; a correlation that is none
 _ALONE = 2.6  # of the sum, at most
 _DRIFT = (2.0, 6.0)  # standard deviations of a mean square: what is usual, and what the test allows
@@ -49,6 +51,10 @@ def doubts(a: AtomFacts, related: Array, n_features: int) -> Array:
         max(a.tied, 0.0) / _TIED,
         a.multiplied / _MULTIPLIED,
         float(np.mean(np.nan_to_num(a.second))) / _ALL_SECOND,
+        a.all_follow / _FOLLOWS,
+        a.bends / _BENDS,
+        max(a.spread - 1, 0.0) / (_UNEVEN * np.sqrt(2 / n)),
+        a.dense / _DENSE,
     )
     of_each = (
         np.maximum(a.together, 0.0) / max(largest / np.sqrt(n), _LEAST),

@@ -79,7 +79,7 @@ class OnlineState:
     block_density: float = 0.0
     block_noise: float = 0.0
     residual: float = 0.0  # squares that the codes of the last block left over
-    recent: Any = None  # some of the last rows, for the guarantee
+    recent: Any = None  # some of the last rows of this run, for the guarantee
     levelled: bool = False  # whether large rows are shrunk to one size
     level: float = 0.0  # which is this
     changes: tuple[Any, ...] = ()  # (rows so far, atoms that are new) of each block that was polished
@@ -169,7 +169,7 @@ class Online:
 
     def resumed(self, state: OnlineState) -> OnlineState:
         """The state of a finished run, ready for more rows."""
-        return replace(state, phase="next", changes=())
+        return replace(state, phase="next", changes=(), recent=None)
 
     def seen(self, state: OnlineState, rows: NDArray[Any]) -> OnlineState:
         """The state with these as its last rows, after some of those before them."""

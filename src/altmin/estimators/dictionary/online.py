@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from altmin.algorithms.dictionary.complete import Complete
@@ -232,8 +231,6 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             Complete(k, intercept=None), source, checkpoint=checkpoint, max_iter=min(self.max_iter, 2000)
         )
         state = tracker.as_blocks_are(tracker.begin(result.state, source.info.dtype), X)
-        last = X[-self.batch_size :]
-        state = tracker.seen(state, last.toarray() if sp.issparse(last) else np.array(last))
         if self.n_searches_:
             state = tracker.at(_in_order_of(state, self.components_))
             new = changed_atoms(self.components_.astype(np.float64), state.atoms)
@@ -257,7 +254,7 @@ class OnlineDictionaryLearning(DictionaryEstimator):
             return
         rounding = 1e3 * float(np.finfo(state.decoder.dtype).eps)
         unsettled = max(state.lost, int(state.block_noise > 2 * max(state.noise, rounding)))
-        # rows of the search and the last ones: the dictionary must fit both
+        # rows of the search and those since then, each once: the dictionary must fit both
         self._recent = np.concatenate([self._recent, np.asarray(state.recent, dtype=np.float64)])[-_RECENT:]
         self._fit_evidence = replace(self._fit_evidence, unsettled=unsettled)
 
