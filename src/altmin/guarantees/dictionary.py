@@ -170,8 +170,8 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
              meaning="How evenly the samples without an atom span all other directions (1: evenly)."),
         whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=distinct, id="distinct",
               meaning="Copies of a sample carry no information; with few distinct ones several "
-              "dictionaries are sparse. Codes of few sizes repeat their patterns: then about as many distinct "
-              "ones are enough as independent uses of these codes make."),
+              "dictionaries are sparse. Codes of few sizes repeat their patterns: then it is enough to have "
+              "about as many as independent uses of these codes make."),
     ]  # fmt: skip
 
 

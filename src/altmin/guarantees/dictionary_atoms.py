@@ -50,7 +50,7 @@ class AtomFacts:
     by_chance : float
         How many would be no near copies if the same codes were used independently; inf: not looked at.
     met : ndarray
-        With noise, samples with it and another atom of one size and sign over those that show that the two do meet.
+        With noise, samples with it and another atom of one size, over those that show that the two do meet.
     theta, on : ndarray
         Share and number of the samples that use the atom.
     off, span : ndarray

@@ -131,7 +131,7 @@ def _free(rest: Array) -> float:
 def _explained(known: Array, rest: Array, codes: Array, free: float, same: Array) -> Array:
     """Mean over the features of t^2 of the rest on what is known but not explained by codes, times these.
 
-    Where no more of what is known is left than ``same``, codes of one size, say, explain it but for their noise.
+    Where no more of what is known is left than ``same``, codes explain it but for their noise.
     """
     before = np.sum(known**2, axis=0)
     known = known - codes @ (np.linalg.pinv(codes.T @ codes, rcond=1e-10, hermitian=True) @ (codes.T @ known))

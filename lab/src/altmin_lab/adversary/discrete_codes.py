@@ -1,6 +1,6 @@
 """Perturbations of dictionaries: codes of few values and copies of samples; right ones, and more wrong ones.
 
-Where codes are only on or off there are few different samples, whether all are independent or few were copied.
+Where codes are on or off there are few different samples, whether all are independent or few were copied.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ class Online:
         return self.at(state)
 
     def as_blocks_are(self, state: OnlineState, X: Any) -> OnlineState:
-        """The state after a search, but for one that left many rows out: in these its dictionary isn't new."""
+        """The state after a search; one that left rows out knows too little of the noise of usual blocks."""
         usual = max(state.noise, 10 * self.rounding(state))
         noise = noise_level(code_map(self, state, Block(0, 0, X))["magnitudes"], state.density)
         if noise <= _DISTURBED * usual:

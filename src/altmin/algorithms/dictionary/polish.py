@@ -57,7 +57,7 @@ def polish_map(algorithm: Any, state: CompleteState, block: Block) -> Stats:
     codes = times(*rows)
     Z, R, counts, squares = split_large(codes, state.thresholds)
     inlier = block.columns.get("inlier")
-    telling = codes if inlier is None else codes[inlier > 0]  # codes of rows that were set to 0 are no exact ones
+    telling = codes if inlier is None else codes[inlier > 0]  # rows that were set to 0 have no noise
     stats = {
         "magnitudes": sampled_magnitudes(telling, state.noise_gain),
         "n_rows": block.n_rows,
