@@ -53,7 +53,8 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     about = _about(large @ A, used)
     found, tried = np.zeros(len(A)), 1
     sums, told = np.zeros(_OWN), 0
-    blur = noise**2 * used.sum(axis=0) / np.maximum(np.sum(large**2, axis=0), 1e-300)
+    energy = np.sum(large**2, axis=0) / np.maximum(used.sum(axis=0), 1)
+    blur = np.divide(noise**2, energy, out=np.zeros_like(energy), where=energy > 0)
     for i in np.flatnonzero(used.sum(axis=0) >= _FEWEST):
         on = np.flatnonzero(used[:, i])
         on = np.sort(on[np.argsort(-np.abs(large[on, i]), kind="stable")[:_MOST]])

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
 
 from altmin.algorithms.dictionary.complete import Complete
 from altmin.algorithms.dictionary.online import Online, OnlineState, changed_atoms
@@ -26,6 +27,7 @@ from altmin.metrics import match_components
 
 _HISTORY = 1000
 _RECENT = 5000  # rows that are kept for the report
+_HALF_SEARCH = 3000  # rows of a half in which the atoms are searched: with few, rare ones may not be found
 
 
 class OnlineDictionaryLearning(DictionaryEstimator):
@@ -257,6 +259,11 @@ class OnlineDictionaryLearning(DictionaryEstimator):
         # rows of the search and those since then, each once: the dictionary must fit both
         self._recent = np.concatenate([self._recent, np.asarray(state.recent, dtype=np.float64)])[-_RECENT:]
         self._fit_evidence = replace(self._fit_evidence, unsettled=unsettled)
+
+    def _for_rows(self, model: Any, n_rows: int) -> Any:
+        """A copy that searches in more rows than a stream would wait for."""
+        size = self.start_size or max(self.batch_size, 50 * len(self.components_))
+        return clone(model).set_params(start_size=max(size, min(n_rows, _HALF_SEARCH)))
 
     @property
     def guarantee_(self) -> GuaranteeReport:  # type: ignore[override]

@@ -165,13 +165,18 @@ class DictionaryEstimator(ComponentsEstimator):
     def _compared(self, evidence: AtomsEvidence, source: Source) -> AtomsEvidence:
         """The evidence, with this fit held against those on two halves and from another start."""
         again = clone(self).set_params(random_state=1, verbose=0, checkpoint=None)
-        fits = [clone(again).fit(source.take(ids).X) for ids in halves(source, most=_FULL_ROWS)]
+        parts = halves(source, most=_FULL_ROWS)
+        fits = [self._for_rows(again, len(ids)).fit(source.take(ids).X) for ids in parts]
         restart = self._from_another_start(again).fit(source.take(np.arange(source.n_rows)).X)
         return replace(
             evidence,
             halves=worst_sines([fit.components_ for fit in fits], self.components_),
             restarts=worst_sines([restart.components_], self.components_),
         )
+
+    def _for_rows(self, model: Any, n_rows: int) -> Any:
+        """A copy for a half of so many rows."""
+        return clone(model)
 
     def _from_another_start(self, model: Any) -> Any:
         """A copy that searches from elsewhere."""
