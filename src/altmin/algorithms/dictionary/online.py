@@ -227,13 +227,16 @@ class Online:
         frame = whitening(state.covariance, k)
         before = state.atoms @ frame.whiten
         long = np.linalg.norm(before, axis=1)
-        W = np.linalg.inv(before / long[:, None]).T
         # sums of codes of unit atoms become those of atoms that are unit in whitened coordinates
         gram = gram * np.outer(long, long)
-        W, moved = least_squares_decoder(W, gram, (cross * long[:, None]) @ frame.whiten @ W.T - gram)
+        try:
+            W = np.linalg.inv(before / long[:, None]).T
+            W, moved = least_squares_decoder(W, gram, (cross * long[:, None]) @ frame.whiten @ W.T - gram)
+            atoms = np.linalg.solve(W.T, frame.unwhiten)
+        except np.linalg.LinAlgError:  # two atoms are alike
+            return state
         if not np.isfinite(moved):
             return state
-        atoms = np.linalg.solve(W.T, frame.unwhiten)
         atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
         after = self.at(replace(state, change=moved, atoms=atoms))
         step = (after.decoder - state.decoder).T.astype(np.float64) * state.scale
