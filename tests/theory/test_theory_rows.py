@@ -216,7 +216,7 @@ def test_what_is_not_known_cannot_be_checked():
 def test_of_many_codes_some_are_enough():
     """What the others hold is not looked at."""
     rng = np.random.default_rng(0)
-    codes = np.where(rng.random((6000, 2)) < 0.5, rng.standard_normal((6000, 2)), 0.0)
+    codes = np.where(rng.random((60_000, 2)) < 0.5, rng.standard_normal((60_000, 2)), 0.0)
     wild = codes.copy()
     wild[1::2] = 99.0
     rows, half, alone = (

@@ -312,9 +312,10 @@ def test_the_worst_line_of_a_column_is_that_of_its_worst_pair(width):
 
 def test_the_energy_of_others_is_compared_for_all_pairs_at_once():
     rng = np.random.default_rng(0)
-    used = rng.random((300, 5)) < 0.3
-    energy = np.minimum(rng.standard_normal((300, 5)) ** 2 * (1 + 15 * used), 16)
-    found = denser_together(used, energy)
+    used = rng.random((900, 5)) < 0.3  # more than a block of rows
+    codes = np.clip(rng.standard_normal((900, 5)) * np.sqrt(1 + 15 * used), -4, 4)
+    energy, every = codes**2, np.indices((5, 5)).reshape(2, -1)
+    found = denser_together(used, codes, *every).reshape(5, 5)
     for i in range(5):
         for j in range(i):
             others = energy.sum(axis=1) - energy[:, i] - energy[:, j]
@@ -325,4 +326,4 @@ def test_the_energy_of_others_is_compared_for_all_pairs_at_once():
             error = max(variances[0], variances[1:].mean()) / sizes[0] + np.sum(variances[1:] / sizes[1:])
             t = (both - first - second + neither) / np.sqrt(error)
             assert found[i, j] == pytest.approx(t, rel=1e-3, abs=1e-3)
-    assert denser_together(used[:3], energy[:3]).max() == 0.0  # no four samples of each sort
+    assert denser_together(used[:3], codes[:3], *every).max() == 0.0  # no four samples of each sort

@@ -12,8 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.kernels.gram import row_blocks
+
 Array = NDArray[Any]
-_STEP, _LEANS = 0.1, 2.0  # half of a step's width; times |t|: small codes that were missed lean, too
+_STEP = 0.1  # half of a step's width
+_FAR = 5.0  # root mean squares beyond which values count as these
+_MOST = (1.0, 1.0, 2.0)  # of squares, cubes and steps: where small codes were missed, steps are doubled, too
 _ONE_WAY = 3.0  # deviations of an even number of both signs
 
 
@@ -32,18 +36,28 @@ def curved(X: Array, codes: Array) -> float:
     float
         Each sample counts once, whatever its noise; about 2 for sums with noise. NaN where nothing is left.
     """
-    inverse = np.linalg.pinv(codes.T @ codes, rcond=1e-12, hermitian=True)
-    fitted = codes @ (inverse @ (codes.T @ X))
-    rest = X - fitted
-    unit = fitted / max(float(np.sqrt(np.mean(fitted**2))), 1e-300)
-    found = []
-    unit = np.clip(unit, -5, 5)
-    for bent, most in ((unit * unit, 1.0), (unit * unit * unit, 1.0), (np.tanh(unit / _STEP), _LEANS)):
-        bent = bent - codes @ (inverse @ (codes.T @ bent))
-        by_row = np.einsum("ij,ij->i", rest, bent)
-        size = float(np.sqrt(np.sum(by_row**2)))
-        found.append(abs(float(np.sum(by_row))) / (most * size) if size > 0 else np.nan)
-    return float(np.nanmax(found)) if not np.isnan(found).all() else np.nan
+    if not len(X):
+        return np.nan
+    gram = codes.T @ codes
+    inverse = np.linalg.pinv(gram, rcond=1e-12, hermitian=True)
+    atoms = inverse @ (codes.T @ X)
+    size = float(np.sqrt(max(np.sum(atoms * (gram @ atoms)), 0.0) / X.size))
+    blocks = list(row_blocks(len(X)))
+    explained = inverse @ sum(codes[rows].T @ _shapes(codes[rows] @ atoms, size) for rows in blocks)
+    sums = np.zeros((2, len(_MOST)))
+    for rows in blocks:
+        fitted = codes[rows] @ atoms
+        by_row = np.einsum("ij,sij->si", X[rows] - fitted, _shapes(fitted, size) - codes[rows] @ explained)
+        sums += by_row.sum(axis=1), np.square(by_row).sum(axis=1)
+    told = sums[1] > 0
+    t = np.abs(sums[0, told]) / (np.array(_MOST)[told] * np.sqrt(sums[1, told]))
+    return float(t.max()) if len(t) else np.nan
+
+
+def _shapes(fitted: Array, size: float) -> Array:
+    """What a distortion adds to fitted values of this root mean square: squares, cubes, steps."""
+    unit = np.clip(fitted / max(size, 1e-300), -_FAR, _FAR)
+    return np.stack([unit * unit, unit * unit * unit, np.tanh(unit / _STEP)])
 
 
 def leaning(rest: Array, codes: Array, atoms: Array) -> float:

@@ -22,7 +22,7 @@ from altmin.guarantees.dictionary_pairs import levels, met, multiply, related, s
 from altmin.guarantees.dictionary_shadow import shadows
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
-from altmin.kernels.gram import row_norms2
+from altmin.kernels.gram import row_blocks, row_norms2
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import keep_large
@@ -209,11 +209,11 @@ def atom_facts(
         window = 2 * own_noise / np.where(size > 0, size, 1.0)
     line = begin(crowded_lines, U, np.minimum(window, 0.3), 2000) if len(U) else begin(np.zeros, k)
     discrete = _discrete(S)
-    seen = slice(None) if discrete else apart  # rows of +-1 codes are equal by chance: each counts
-    codes = S[seen]
+    codes = S if discrete else U  # rows of +-1 codes are equal by chance: each counts
     if noise > 0:  # what noise alone may make has no size or sign of its own
         codes = np.where(np.abs(codes) > _SURE / 2 * window, codes, 0.0)
-    dependent = begin(related, codes if sizes is None else codes * sizes[seen, None])
+    known = codes if sizes is None else codes * sizes[slice(None) if discrete else apart, None]
+    dependent = begin(related, known)
     # codes of a size of their own beside another atom, however close that size is to others
     levelled = begin(levels if noise == 0 else signs_beside, codes)
     some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
@@ -267,7 +267,7 @@ def atom_facts(
 
 def _coded(X: Array, decoder: Array, A: Array, rounding: float) -> tuple[Array, Array, Array, float, float]:
     """Samples of root mean square 1, X A^+, codes, noise, and how uneven that is."""
-    X = X / max(_rms(X), 1e-300)
+    X /= max(_rms(X), 1e-300)  # in place: it is the look's own copy
     Z = X @ decoder
     noise, uneven = _noise(Z, decoder, X, A, rounding)
     return X, Z, _codes(X, Z, A, noise, rounding), noise, uneven
@@ -379,9 +379,11 @@ def _codes(X: Array, Z: Array, A: Array, noise: float, rounding: float) -> Array
         S = Z.copy()
         keep_large(S, np.full(len(A), rounding * _rms(Z)))
         return S
-    found = Pursuit(A, len(A), "ormp")(X, tol=noise**2 * A.shape[1])
-    S = np.asarray(found.dense(), dtype=np.float64)
-    return np.where(np.abs(S) > 2.5 * noise, S, 0.0)
+    pursuit, S = Pursuit(A, len(A), "ormp"), np.zeros((len(X), len(A)))
+    for rows in row_blocks(len(X)):
+        pursuit(X[rows], tol=noise**2 * A.shape[1]).dense(S[rows])
+    S[np.abs(S) <= 2.5 * noise] = 0.0
+    return S
 
 
 def _least_squares(S: Array, X: Array, A: Array) -> tuple[Array, Array, Array]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.guarantees.dictionary_shadow import beside_large
-from altmin.kernels.gram import row_norms2
+from altmin.kernels.gram import row_blocks, row_norms2
 
 Array = NDArray[Any]
 _FEWEST, _MOST, _BOTH = 8, 400, 6  # samples with an atom; with its largest codes; with and without another
@@ -86,24 +86,43 @@ def bent(S: Array, X: Array, A: Array, noise: Array) -> float:
     Parameters are those of :func:`followed`.
     """
     large, rest = beside_large(S, X, A, noise)
-    rest -= rest.sum(axis=0) / max(len(rest), 1)
-    fitted = large @ A
-    size = np.sqrt(np.sum(fitted**2, axis=0) / max(len(fitted), 1))
-    unit = np.clip(fitted / np.where(size > 0, size, 1.0), -_CLIP, _CLIP)
-    told = np.hstack([large, large != 0, np.ones((len(large), 1))])  # an intercept is off where atoms are off
-    inverse = np.linalg.pinv(told.T @ told, rcond=1e-10, hermitian=True)
-    worst, tried = 0.0, max(_SHAPES * X.shape[1], 1)
-    for shape in _shapes(unit):
-        shape -= told @ (inverse @ (told.T @ shape))
-        shape *= rest
-        spread = np.sqrt(np.sum(shape**2, axis=0))
-        t = np.abs(shape.sum(axis=0)) / np.where(spread > 0, spread, 1.0)
-        worst = max(worst, float(t.max(initial=0.0)))
-    return worst / float(np.sqrt(2 * np.log(tried)) + _CHANCE)
+    if not len(rest):
+        return 0.0
+    rest -= rest.mean(axis=0)
+    size = np.sqrt(np.maximum(np.sum(A * (large.T @ large @ A), axis=0), 0.0) / len(rest))
+    size[size == 0] = 1.0
+
+    def told(rows: slice) -> Array:
+        codes = large[rows]
+        return np.hstack([codes, codes != 0, np.ones((len(codes), 1))])  # an intercept is off where atoms are
+
+    def shapes(rows: slice) -> Iterator[Array]:
+        return _shapes(np.clip(large[rows] @ A / size, -_CLIP, _CLIP))
+
+    blocks = list(row_blocks(len(rest)))
+    gram = sum(known.T @ known for known in map(told, blocks))
+    inverse = np.linalg.pinv(gram, rcond=1e-10, hermitian=True)
+    explained = np.zeros((_SHAPES, len(inverse), A.shape[1]))
+    for rows in blocks:
+        known = told(rows)
+        for moments, shape in zip(explained, shapes(rows), strict=True):
+            moments += known.T @ shape
+    for moments in explained:
+        moments[:] = inverse @ moments
+    sums, squares = np.zeros((2, _SHAPES, A.shape[1]))
+    for rows in blocks:
+        known = told(rows)
+        for place, shape in enumerate(shapes(rows)):
+            each = (shape - known @ explained[place]) * rest[rows]
+            sums[place] += each.sum(axis=0)
+            squares[place] += np.einsum("ij,ij->j", each, each)
+    spread = np.sqrt(squares)
+    t = np.abs(sums) / np.where(spread > 0, spread, 1.0)
+    return float(t.max()) / float(np.sqrt(2 * np.log(t.size)) + _CHANCE)
 
 
 def _shapes(unit: Array) -> Iterator[Array]:
-    """What a distortion adds to values: one after the other, as memory may not hold all."""
+    """What a distortion adds to values: one after the other, as memory is short."""
     yield unit**3
     yield np.abs(unit)
     yield np.sign(unit)

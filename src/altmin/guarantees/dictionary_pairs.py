@@ -15,8 +15,12 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 from scipy.stats import hypergeom
 
+from altmin.kernels.gram import row_blocks
+from altmin.kernels.lanczos import largest_eigenvalue
+
 Array = NDArray[Any]
-_SMALL = 32  # rows of a matrix all of whose eigenvalues cost less than some powers of it
+_SMALL = 32  # rows of a matrix all of whose eigenvalues cost less than the steps for one
+_STEPS = 16  # of a larger one: to a percent
 _MOST_SPANS = 64  # atoms whose samples without them are looked at: those that are used most
 _FEW = 4  # samples with both, or with one of them alone, that say anything
 _BOTH_SIGNS = 4.0  # times the variance of both signs, so that the rarer ones are expected together
@@ -129,7 +133,7 @@ def levels(U: Array) -> Array:
     Parameters
     ----------
     U : ndarray of shape (n_samples, n_components)
-        Codes without noise, 0 where an atom is off.
+        Codes without noise in units of their size, 0 where an atom is off.
 
     Returns
     -------
@@ -142,11 +146,7 @@ def levels(U: Array) -> Array:
     for j in range(U.shape[1]):
         rows = np.flatnonzero(used[:, j])
         size = np.abs(U[rows, j])
-        _, level, count = np.unique(
-            np.round(size / np.median(size) if len(size) else size, _DIGITS),
-            return_inverse=True,
-            return_counts=True,
-        )
+        _, level, count = np.unique(np.round(size, _DIGITS), return_inverse=True, return_counts=True)
         often = np.argsort(-count, kind="stable")[:_LEVELS]
         often = often[count[often] >= _FEW]
         if len(often) == 0 or (len(often) == 1 and count[often[0]] == len(rows)):
@@ -250,15 +250,11 @@ def multiply(S: Array, clipped: Array, noisy: bool) -> float:
     both = _counts(used)[i, j]
     often = np.argsort(-both, kind="stable")[:_MOST_PAIRS]
     often = often[both[often] >= _TRACE]
+    denser = float(denser_together(used, clipped, i[often], j[often]).max(initial=0.0)) if noisy else 0.0
     V = clipped - clipped.mean(axis=0)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], (_FLIPS + 1, _TRACE_ROWS))
     signs[0] = 1.0
     worst = np.zeros(_FLIPS + 1)
-    denser = (
-        float(denser_together(used, np.square(clipped))[i[often], j[often]].max(initial=0.0))
-        if noisy
-        else 0.0
-    )
     for first, second in zip(i[often], j[often], strict=True):
         rows = np.flatnonzero(used[:, first] & used[:, second])[:_TRACE_ROWS]
         own = np.column_stack([np.ones(len(rows)), S[rows, first], S[rows, second]])
@@ -276,26 +272,32 @@ def multiply(S: Array, clipped: Array, noisy: bool) -> float:
     return max(signed / _SIGNED, denser / _DENSER)
 
 
-def denser_together(used: NDArray[np.bool_], energy: Array) -> Array:
+def denser_together(used: NDArray[np.bool_], codes: Array, i: Array, j: Array) -> Array:
     """The t by which the energy of all other codes is larger with both atoms than with each of them alone.
 
     Parameters
     ----------
     used : ndarray of bool of shape (n_samples, n_components)
         Which sample uses which atom.
-    energy : ndarray of shape (n_samples, n_components)
-        Of each code.
+    codes : ndarray of shape (n_samples, n_components)
+        Whose squares are the energy.
+    i, j : ndarray of int of shape (n_pairs,)
+        Pairs of atoms.
 
     Returns
     -------
-    ndarray of shape (n_components, n_components)
-        For each pair; 0 where fewer than two samples have both, either one alone, or neither.
+    ndarray of shape (n_pairs,)
+        0 where fewer than two samples have both, either one alone, or neither.
     """
-    on, every = used.astype(np.float32), np.ones(used.shape, np.float32)
-    energy = energy.astype(np.float32)  # of means a few digits are enough
-    both, first, whole = (_sums_of_others(a, b, energy) for a, b in ((on, on), (on, every), (every, every)))
-    other = first.transpose(0, 2, 1)
-    parts = np.stack([both, first - both, other - both, whole - first - other + both])
+    k = used.shape[1]
+    sums = np.zeros((3, 3, k, k))
+    for rows in row_blocks(len(used)):
+        on, energy = used[rows].astype(np.float32), np.square(codes[rows]).astype(np.float32)
+        every = np.ones_like(on)
+        for place, (a, b) in enumerate(((on, on), (on, every), (every, every))):
+            sums[place] += _sums_of_others(a, b, energy)
+    both, one, other, whole = sums[0, :, i, j].T, sums[1, :, i, j].T, sums[1, :, j, i].T, sums[2, :, i, j].T
+    parts = np.stack([both, one - both, other - both, whole - one - other + both])
     count = np.maximum(parts[:, 0], 1.0)
     means = parts[:, 1] / count
     variances = np.maximum(parts[:, 2] / count - means**2, 0.0)
@@ -310,7 +312,7 @@ def _sums_of_others(a: Array, b: Array, energy: Array) -> Array:
     """Over the samples in a[:, i] and b[:, j]: number, energy of all but i and j, and its square."""
     mine, rest = b * energy, a * (energy.sum(axis=1, keepdims=True) - energy)
     squares = (rest * rest).T @ b - 2 * rest.T @ mine + a.T @ (mine * energy)  # a is 0 or 1
-    return np.stack([a.T @ b, rest.T @ b - a.T @ mine, squares]).astype(np.float64)
+    return np.stack([a.T @ b, rest.T @ b - a.T @ mine, squares])
 
 
 def _sizes(U: Array, used: NDArray[np.bool_], both: Array) -> Array:
@@ -364,17 +366,9 @@ def _inverse(gram: Array) -> Array | None:
 
 
 def _largest(lower: Array) -> float:
-    """Largest eigenvalue of a matrix given by its lower triangle; of a large one by powers, to a percent."""
+    """Largest eigenvalue of a matrix given by its lower triangle; of a large one by Lanczos, to a percent."""
     if len(lower) <= _SMALL:
         return float(np.linalg.eigvalsh(lower)[-1])
     place = np.diag(lower).argmax()
-    v = np.concatenate([lower[place, :place], lower[place:, place]])
-    value = 0.0
-    for _ in range(100):
-        v = v / np.sqrt(v @ v)
-        w = scipy.linalg.blas.dsymv(1.0, lower, v, lower=True)
-        before, value = value, float(v @ w)
-        if value - before <= 1e-4 * value:
-            break
-        v = w
-    return value
+    row = np.concatenate([lower[place, :place], lower[place:, place]])
+    return largest_eigenvalue(lambda v: scipy.linalg.blas.dsymv(1.0, lower, v, lower=True), row, _STEPS)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from altmin.kernels.gram import row_norms2
+from altmin.kernels.lanczos import largest_eigenvalue
 
 Array = NDArray[Any]
 _LARGE = 4.0  # standard deviations of noise
@@ -89,20 +90,10 @@ def _largest(R: Array, weight: Array, base: Array) -> float:
     expected = weight.sum() * base
     if len(base) <= _SMALL:
         return _top((R.T * weight) @ R - expected)
-    turned = np.random.default_rng(0).standard_normal(len(base))
-    before, length, diagonal, beside = np.zeros_like(turned), 0.0, [], []
-    v = turned / np.linalg.norm(turned)
-    for _ in range(_STEPS):
-        w = R.T @ (weight * (R @ v.astype(np.float32))) - expected @ v - length * before
-        diagonal.append(float(v @ w))
-        w -= diagonal[-1] * v
-        before, length = v, float(np.linalg.norm(w))
-        if length <= 1e-6 * abs(diagonal[0]):
-            break
-        v = w / length
-        beside.append(length)
-    steps = len(diagonal)
-    return _top(np.diag(diagonal) + np.diag(beside[: steps - 1], -1))
+    start = np.random.default_rng(0).standard_normal(len(base))
+    return largest_eigenvalue(
+        lambda v: R.T @ (weight * (R @ v.astype(np.float32))) - expected @ v, start, _STEPS
+    )
 
 
 def _top(symmetric: Array) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from altmin_lab.adversary import cones, dictionaries, quadratics
+from altmin_lab.adversary import cones, dictionaries, larger, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
 from altmin_lab.adversary.discrete_codes import DISCRETE_CODES
 from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
@@ -77,7 +77,7 @@ class Kind:
     def group(self) -> str:
         """That of the base; what a perturbation adds noise to isn't clean."""
         noisy = self.perturbation.name in dictionaries.ADD_NOISE
-        return "noisy" if noisy and _PARTS[self.family][0] is dictionaries.BASES else self.base.group
+        return "noisy" if noisy and _PARTS[self.family][0] is _ATOMS else self.base.group
 
     def trial(self, seed: int, number: int) -> Trial:
         """The problem of this number in the round of this seed."""
@@ -189,13 +189,15 @@ def _online(k: int) -> Any:
 _DICTIONARIES = (*dictionaries.PERTURBATIONS, *DISCRETE_CODES, *STRANGE_DICTIONARIES)
 _MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
 _LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
+_ATOMS = (*dictionaries.BASES, *larger.DICTIONARIES)
+_SQUARES = (*quadratics.BASES, *larger.QUADRATICS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
-    "and": (cones.BASES, _MIXTURES),
-    "complete": (dictionaries.BASES, _DICTIONARIES),
-    "orthogonal": (dictionaries.BASES, _DICTIONARIES),
-    "online": (dictionaries.BASES, _DICTIONARIES),
-    "machine": (quadratics.BASES, _LAWS),
-    "sensing": (quadratics.BASES, _LAWS),
+    "and": ((*cones.BASES, *larger.CONES), _MIXTURES),
+    "complete": (_ATOMS, _DICTIONARIES),
+    "orthogonal": (_ATOMS, _DICTIONARIES),
+    "online": (_ATOMS, _DICTIONARIES),
+    "machine": (_SQUARES, _LAWS),
+    "sensing": (_SQUARES, _LAWS),
 }
 _MAKERS: dict[str, Callable[..., Trial]] = {
     "and": _cone,

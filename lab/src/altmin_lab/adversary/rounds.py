@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from altmin_lab.adversary.campaign import read
 from altmin_lab.adversary.tally import EFFORTS
 
 FOLDER = Path("docs/calibration")
@@ -21,7 +21,7 @@ class JudgedRound:
     Parameters
     ----------
     name : str
-        Its results are ``<name>.jsonl`` beside the list of rounds, where they are kept.
+        Its results are ``<name>.jsonl.gz`` beside the list of rounds, where they are kept.
     seed : int
         Of all its problems.
     rules : str
@@ -49,7 +49,9 @@ def judged_rounds(folder: Path = FOLDER) -> list[JudgedRound]:
 
 def results(each: JudgedRound, folder: Path = FOLDER) -> list[dict[str, Any]]:
     """The rows of a round; none where its rules are gone."""
-    return read(folder / f"{each.name}.jsonl")
+    path = _path(each, folder)
+    lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines() if path.exists() else []
+    return [json.loads(line) for line in lines]
 
 
 def last_results(folder: Path = FOLDER) -> list[dict[str, Any]]:
@@ -66,7 +68,13 @@ def keep(each: JudgedRound, rows: list[dict[str, Any]], folder: Path = FOLDER) -
     """Write the results of a round: what the tables need of each problem, a line each."""
     ordered = sorted(rows, key=lambda row: (row["family"], row["kind"], row["number"]))
     lines = [json.dumps(_short(row), separators=(",", ":")) for row in ordered]
-    (folder / f"{each.name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    packed = gzip.compress(text.encode("utf-8"), mtime=0)  # of the same rows the same bytes
+    _path(each, folder).write_bytes(packed)
+
+
+def _path(each: JudgedRound, folder: Path) -> Path:
+    return folder / f"{each.name}.jsonl.gz"
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:
