@@ -27,7 +27,18 @@ def _level(rng: np.random.Generator, low: float, high: float) -> float:
     return float(10 ** (-rng.uniform(low, high) / 20))
 
 
+def _directions(rng: np.random.Generator, orthogonal: bool) -> Draft:
+    """Atoms in random directions, as the paper draws them: some nearly lie in the span of others."""
+    k = whole(rng, 5, 15)
+    A = rng.standard_normal((k, k))
+    A = atoms(rng, k, k, True) if orthogonal else A / np.linalg.norm(A, axis=1, keepdims=True)
+    x = rng.standard_normal((int(k * between(rng, 150, 400)), k))
+    codes = np.sign(x) * (0.5 + np.abs(x)) * (rng.random(x.shape) < rng.uniform(0.08, 0.2))
+    return Draft(rng, A, codes, noise=_level(rng, 15, 40))
+
+
 DICTIONARIES = (
+    Part("random directions, noise", _directions, group="noisy"),
     Part("many rare atoms", lambda rng, o: _dictionary(rng, o, rare=True)),
     Part("many atoms, noise", lambda rng, o: _dictionary(rng, o, noise=_level(rng, 15, 40)), group="noisy"),
     Part("many fewer atoms, noise",
