@@ -38,7 +38,7 @@ def atoms(noise: float = 0.0, **changes: Any) -> AtomFacts:
         drift=0.1 * ones, step=0.0 * ones, se=0.0 * ones, left=0.1, discrete=False, spread=1.0, dense=0.0,
         outside=1.0, curved=1.0, alone=ones, size_related=0.0 * ones, sign_related=0.0 * ones,
         tied=0.0, multiplied=0.1, bare=0.0 * ones, three=0.0 * ones, cut=0.0, grid=0.0,
-        turn=0.0 * ones, ways=3.0 * ones, follows=0.1 * ones, all_follow=0.1, bends=0.1,
+        turn=0.0 * ones, ways=3.0 * ones, follows=0.1 * ones, all_follow=0.1, bends=0.1, unmet=0.1 * ones,
     )  # fmt: skip
     return replace(facts, **changes)
 
@@ -188,14 +188,15 @@ def _in_all_ways(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
 
 
 def _nearly_all(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
-    """Three unusual numbers of an atom, none beyond its own bound, whose fourth powers add up to this."""
-    size = (measured / 3) ** 0.25
+    """Four unusual numbers of an atom, none beyond its own bound, whose fourth powers add up to this."""
+    size = (measured / 4) ** 0.25
     doubts = {
         "line": 0.75 * size,
         "together": 0.12 * size,
         "lean": (2 * np.log(2 * evidence.fit.components.shape[1])) ** 0.5 * size,  # this one speaks of all
+        "multiplied": 0.88 * size,  # and this one
     }
-    none = dict.fromkeys(("curved", "tied", "multiplied"), 0.0)
+    none = dict.fromkeys(("curved", "tied", "all_follow", "bends", "spread", "dense"), 0.0)
     zeros = dict.fromkeys(
         ("together", "line", "size_related", "sign_related", "second", "drift"), np.zeros(K)
     )
@@ -264,7 +265,8 @@ _NOISY_ATOMS = [
     Limit("none_missing", "<=", 1.5 + 4 * 0.02**0.5 / 10, "plausible", "atoms.spread", speaks_of="none"),
     Limit("none_dense", "<=", 0.005, "plausible", "atoms.dense", speaks_of="none"),
     Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
-    Limit("doubts", "<=", 3.0, "plausible", _nearly_all, speaks_of="one"),
+    Limit("met", "<=", 1.0, "plausible", "atoms.unmet", speaks_of="one"),
+    Limit("doubts", "<=", 4.0, "plausible", _nearly_all, speaks_of="one"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")
 _COMPLETE = [
@@ -378,6 +380,9 @@ LIMITS: dict[str, tuple[Any, Any, str, list[Limit]]] = {
     "noisy orthogonal dictionary": (DICTIONARY, dictionary(1, atoms=atoms(0.1)), "recovered", [
         *_NOISY_ATOMS, *_ORTHOGONAL, _SHARED_STEP,
         Limit("distinct", ">=", 3.0, "unknown", "atoms.n_distinct", K),
+    ]),
+    "noisy dictionary, repeated": (DICTIONARY, dictionary(atoms=atoms(0.1, by_chance=40.0)), "recovered", [
+        *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 7.5, "unknown", "atoms.n_distinct", K),
     ]),
     "noisy dictionary, refitted": (DICTIONARY, dictionary(atoms=atoms(0.1), **REFITS), "recovered", [
         *_NOISY_ATOMS, *_COMPLETE, Limit("distinct", ">=", 14.0, "unknown", "atoms.n_distinct", K),

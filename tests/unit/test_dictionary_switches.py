@@ -9,7 +9,7 @@ import pytest
 from altmin import OnlineDictionaryLearning
 from altmin.guarantees.dictionary_atoms import atom_facts
 from altmin.guarantees.dictionary_follow import followed
-from altmin.guarantees.dictionary_pairs import met, signs_beside
+from altmin.guarantees.dictionary_pairs import signs_beside, unmet
 
 sys.path.insert(0, str(Path(__file__).parent))
 from test_dictionary_pairs import K, N, atoms, noisy, report, unit
@@ -42,11 +42,11 @@ def test_an_atom_and_its_sum_with_another_that_comes_only_with_it_never_meet():
     S[:, 1] *= S[:, 0]
     mixed = S.copy()
     mixed[:, 0] -= S[:, 1]  # the second one's atom is the sum of the two
-    found = met(mixed)
-    assert (found[:2] < 1).all() and (found[2:] >= 1).all()
-    assert (met(switches(3)) >= 1).all()
+    found = unmet(mixed)
+    assert (found[:2] > 1).all() and (found[2:] <= 1).all()
+    assert (unmet(switches(3)) <= 1).all()
     signed = switches(3) * np.random.default_rng(1).choice([-1.0, 1.0], S.shape)
-    assert np.isinf(met(signed)).all()  # of either sign: mixtures of these have two sizes
+    assert (unmet(signed) == 0).all()  # of either sign: mixtures of these have two sizes
 
 
 def test_a_sign_that_comes_with_another_atom_tells_of_their_sum():

@@ -27,7 +27,6 @@ _ATOM = (
     "span",
     "apart",
     "alone",
-    "met",
     "unrelated",
     "three",
     "mixed",
@@ -58,7 +57,7 @@ _WHOLE = (
 )
 _FULL = ("halves", "restarts")
 _SUGGESTED = ("none_missing", "none_tied")
-_NOISY = ("doubts",)
+_NOISY = ("met", "doubts")
 _BOUND = 2.5  # standard errors
 _SEEN = (10, 15)  # samples, without noise and with it, in which tests of something rare have power
 _TIED, _DENSE = 5.0, 0.005  # standard deviations; share of the samples
@@ -194,10 +193,6 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              against="hardly ever there without another atom",
              meaning="How well the samples without another atom show this one (1: as well as all). An atom "
              "that comes only with another one may be any mixture of the two."),
-        each("atoms that are on or off meet each other one", "met", np.broadcast_to(a.met, k), id="met",
-             at_least=1.0, otherwise="plausible", against="never there with a certain other atom",
-             meaning="Samples with two atoms of codes of one size, over those that show that they do meet. "
-             "Two that don't may be one atom, with and without another one."),
         each("codes of two atoms don't depend on each other", "|t| / chance",
              related, at_most=1.0, id="unrelated", otherwise="plausible",
              against="its codes follow another atom's",
@@ -249,12 +244,16 @@ def _related(a: AtomFacts) -> Any:
 
 
 def _doubt_tests(e: AtomsEvidence) -> list[Test]:
-    """With noise, whether too many tests hold by little."""
+    """With noise, whether atoms that are on or off meet, and whether too many tests hold by little."""
     a = e.atoms
     assert a is not None
     if a.noise == 0:
         return []
     return [
+        each("atoms that are on or off meet", "enough / both", np.broadcast_to(a.unmet, len(a.theta)),
+             at_most=1.0, id="met", otherwise="plausible", against="never there with a certain other atom",
+             meaning="Samples that would show that two atoms meet, over those with both. Two atoms with "
+             "codes of one size that never meet may be one atom, with and without another one."),
         each("doubts of all sorts don't add up", "sum of 4th powers",
              doubts(a, _related(a), e.fit.components.shape[1]), id="doubts",
              at_most=_DOUBTS + _OF_MANY * float(np.log(max(len(a.theta) / 6, 1.0))),

@@ -18,7 +18,7 @@ from altmin.engine.side_by_side import Begin, at_once
 from altmin.guarantees.curvature import curved, cut_off, grid_step, leaning
 from altmin.guarantees.dictionary_follow import bent, followed
 from altmin.guarantees.dictionary_joint import threes, with_fewer_silent
-from altmin.guarantees.dictionary_pairs import levels, met, multiply, related, signs_beside, spans, together
+from altmin.guarantees.dictionary_pairs import levels, multiply, related, signs_beside, spans, together, unmet
 from altmin.guarantees.dictionary_shadow import shadows
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
@@ -52,8 +52,8 @@ class AtomFacts:
         Samples that were looked at (none of them 0), and those that aren't near copies.
     by_chance : float
         How many would be no near copies if the same codes were used independently; inf: not looked at.
-    met : ndarray
-        With noise, samples with it and another atom of one size, over those that show that the two do meet.
+    unmet : ndarray
+        With noise, samples that show that it and another atom of one size do meet, over those with both.
     theta, on : ndarray
         Share and number of the samples that use the atom.
     off, span : ndarray
@@ -145,7 +145,7 @@ class AtomFacts:
     all_follow: float = 0.0
     bends: float = 0.0
     by_chance: float = np.inf
-    met: Any = np.inf
+    unmet: Any = 0.0
 
 
 def atom_facts(
@@ -232,7 +232,7 @@ def atom_facts(
         n_samples=n,
         n_distinct=n_distinct if noise > 0 else int(apart.sum()),
         by_chance=by_chance,
-        met=met(codes) if noise > 0 else np.inf,
+        unmet=unmet(codes) if noise > 0 else 0.0,
         theta=on / max(n, 1),
         on=np.count_nonzero(U, axis=0),
         off=len(U) - np.count_nonzero(U, axis=0),

@@ -189,8 +189,8 @@ def signs_beside(U: Array) -> Array:
     return _worst(np.where((rarer >= _FEW) & (np.abs(rho) > _SHIFT), rho * np.sqrt(n), 0.0))
 
 
-def met(U: Array) -> Array:
-    """Whether atoms that are only on or off occur together as often as by chance.
+def unmet(U: Array) -> Array:
+    """Whether two atoms that are only on or off hardly ever occur together.
 
     Two such atoms that never meet may be an atom, and its sum with one that occurs only beside it: both are
     on or off, and one is as sparse as the other.
@@ -203,8 +203,8 @@ def met(U: Array) -> Array:
     Returns
     -------
     ndarray of shape (n_components,)
-        Samples with the atom and another one, over those that show that the two do meet; of the worst pair
-        of atoms with codes of one sign and about one size, inf where there is none.
+        Samples that show that the atom and another one do meet, over those with both; of the worst pair of
+        atoms with codes of one sign and about one size, 0 where there is none.
     """
     large = np.where(np.abs(U) > _SURE_SIGN, U, 0.0)
     n, count = max(len(U), 1), np.maximum(np.count_nonzero(large, axis=0), 1)
@@ -214,9 +214,9 @@ def met(U: Array) -> Array:
     usual = np.sign(large) == np.sign(large.sum(axis=0))
     both = _counts(usual & (large != 0)).astype(np.float64)
     enough = np.maximum(_MEETINGS, _OFTEN * np.outer(count, count) / n)
-    found = np.where(np.outer(switched, switched), both / enough, np.inf)
-    np.fill_diagonal(found, np.inf)
-    return np.asarray(found.min(axis=1, initial=np.inf))
+    found = np.where(np.outer(switched, switched), enough / np.maximum(both, 0.5), 0.0)
+    np.fill_diagonal(found, 0.0)
+    return np.asarray(found.max(axis=1))
 
 
 def multiply(S: Array, clipped: Array, noisy: bool) -> float:

@@ -111,7 +111,8 @@ def coupled_toggles(d: Draft) -> None:
     d.holds = False
     n, k = d.codes.shape
     J = np.triu(d.rng.uniform(-2.5, 2.5, (k, k)), 1)
-    J, field, on = J + J.T, d.rng.uniform(-2.5, -1.0, k), d.codes != 0
+    J, on = J + J.T, d.codes != 0
+    field = np.asarray(d.rng.uniform(-2.5, -1.0, k))
     for i in np.tile(np.arange(k), 10):
         on[:, i] = d.rng.random(n) < 1 / (1 + np.exp(-field[i] - on @ J[i]))
     d.codes = on.astype(float)
