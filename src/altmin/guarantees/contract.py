@@ -164,11 +164,7 @@ def least(verdicts: Iterable[str]) -> str:
 
 def allowed(row: Condition) -> str:
     """The best verdict that a condition leaves."""
-    if row.status == "holds":
-        return "recovered"
-    if row.status == "violated":
-        return row.otherwise
-    return "plausible" if row.otherwise == "plausible" else "unknown"
+    return row.leaves
 
 
 def whole(name: str, symbol: str, measured: float | None, *, everywhere: bool = True, **options: Any) -> Test:
@@ -236,6 +232,6 @@ def _advice(family: Family[Any], rows: tuple[Condition, ...], effort: str) -> st
     )
     notes = list(dict.fromkeys(family.advice[row.id] for row in lacking if row.id in family.advice))
     notes = notes[:_MOST_ADVICE]
-    if effort == "cheap" and family.closer:
+    if later and not any(allowed(row) == "contradicted" for row in lacking):  # that no effort mends
         notes.append(family.closer)
     return "; ".join(notes) or family.otherwise

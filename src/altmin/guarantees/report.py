@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from altmin.guarantees.rendering import html_page, number, rich_table, text_lines, text_page
+from altmin.guarantees.rendering import html_page, number, rich_text, text_lines, text_page
 from altmin.io.records import record
 
 Status = Literal["holds", "violated", "cannot be checked"]
@@ -61,6 +61,15 @@ class Condition:
     at_least: float | None = None
     id: str = ""
     otherwise: str = "unknown"
+
+    @property
+    def leaves(self) -> str:
+        """The best verdict that it leaves."""
+        if self.status == "holds":
+            return "recovered"
+        if self.status == "violated":
+            return self.otherwise
+        return "plausible" if self.otherwise == "plausible" else "unknown"
 
     def __str__(self) -> str:
         return text_lines(self)
@@ -173,7 +182,7 @@ class GuaranteeReport:
         return html_page(self)
 
     def __rich__(self) -> Any:
-        return rich_table(self)
+        return rich_text(self)
 
 
 def check(
