@@ -109,9 +109,8 @@ def html_page(report: Any) -> str:
     colour, sign, words = _verdict(report)
     holding = [row for row in report.decisive if row.status == "holds"]
     others = [row for row in report.conditions if not row.decisive]
-    folded = _folded(
-        f"{_counted(len(holding), 'test')} on which the verdict rests, and which hold", holding
-    ) + _folded(f"{_counted(len(others), 'row')} for information, such as theorems' conditions", others)
+    folded = _folded("Tests that hold", holding)
+    folded += _folded("Rows for information, such as theorems' conditions", others)
     claim = "".join(f"<p>{html.escape(text)}</p>" for text in _claimed(report))
     steps = "".join(f"<li>{html.escape(step)}</li>" for step in _steps(report))
     advice = f"<p><b>What to do next</b></p><ul>{steps}</ul>" if steps else ""
@@ -162,16 +161,18 @@ def _table(title: str, rows: list[Any]) -> str:
 
 
 def _folded(title: str, rows: list[Any]) -> str:
-    return f"<details><summary>{title}</summary>{_table('', rows)}</details>" if rows else ""
+    if not rows:
+        return ""
+    return f"<details><summary>{title}: {len(rows)}</summary>{_table('', rows)}</details>"
 
 
 def _row(row: Any) -> str:
-    evidence = row.reference.startswith("evidence")
-    source = html.escape(row.symbol if evidence else f"{row.symbol}, {row.reference}")
+    of_theorem = not row.reference.startswith("evidence")
+    source = f"<br><small>{html.escape(f'{row.symbol}, {row.reference}')}</small>" if of_theorem else ""
     required = html.escape(row.required.replace("<=", "≤").replace(">=", "≥"))
     cells = (
         f"<span class='altmin-pill' style='background:{_colour(row)}'>{_STATUS[row.status]}</span>",
-        f"{html.escape(row.name)}<br><small>{source}</small>",
+        html.escape(row.name) + source,
         f"{number(row.measured)} <br><small>required {required}</small>",
         html.escape(row.meaning),
     )
