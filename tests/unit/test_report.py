@@ -50,7 +50,9 @@ def test_a_report_prints_renders_and_serialises():
 def test_what_decides_comes_first_and_the_rest_is_folded():
     rows = (
         row(1.0, at_most=2.0),
-        check("decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True),
+        check(
+            "decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True, otherwise="contradicted"
+        ),
     )
     report = GuaranteeReport("contradicted", rows, advice="try <more>")
     page = report._repr_html_()

@@ -182,7 +182,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
     apart = 0.35 if clean else 0.15 + 4 / np.sqrt(n)
     related = _related(a)
     return [
-        each("atoms are used independently", "correlation", a.together, id="apart", otherwise="plausible",
+        each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
              at_most=apart,
              against="used together with another atom",
              meaning="Largest correlation of two atoms' uses. Atoms that come together are known only "

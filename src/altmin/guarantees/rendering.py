@@ -36,6 +36,7 @@ _BORNE_OUT = ("recovered", "plausible")  # of others an estimated error would on
 _UNITS = (
     "error: estimated angle to the true factor, in radians; at most: what it stays below nine times in ten."
 )
+_BY_THEMSELVES = "Recovered factors are claimed by themselves, whatever stands against the whole."
 _WIDTH = 79
 _MOST_ROWS = 5  # that are explained in a terminal
 _MOST_FACTORS, _WORST = 20, 10  # shown one by one, or else of them
@@ -46,8 +47,7 @@ _STYLE = """<style>
 .altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .5em 0; font-size: .93em; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
   padding: .28em 1em .28em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
-.altmin-guarantee th { padding-top: 1.1em; overflow-wrap: normal; }
-.altmin-guarantee td { overflow-wrap: anywhere; }
+.altmin-guarantee td:last-child { overflow-wrap: anywhere; }
 .altmin-guarantee p, .altmin-guarantee ul { margin: .5em 0; }
 .altmin-guarantee small { opacity: .75; }
 .altmin-guarantee summary { cursor: pointer; opacity: .85; }
@@ -87,7 +87,7 @@ def text_page(report: Any) -> str:
     for text in (_verdict(report)[2], *_claimed(report)):
         lines += _wrapped(text, "  ")
     lines += _listed("What to do next:", _steps(report))
-    lines += _factor_lines(report.factors)
+    lines += _factor_lines(report)
     lines += _reason_lines(report)
     return "\n".join([*lines, *_wrapped(_others(report), "  ")])
 
@@ -100,7 +100,7 @@ def rich_text(report: Any) -> Any:
     head, *lines = text_page(report).split("\n")
     text = Text.assemble((f"{sign} {head}", f"bold {colour}"), "\n", "\n".join(lines))
     for verdict, (colour, *_) in _VERDICTS.items():
-        text.highlight_regex(rf"(?m)^ +\d+  {verdict} ", colour)
+        text.highlight_regex(rf"(?<=\d  ){verdict}(?= +[-\d])", colour)
     return text
 
 
@@ -109,7 +109,8 @@ def html_page(report: Any) -> str:
     colour, sign, words = _verdict(report)
     holding = [row for row in report.decisive if row.status == "holds"]
     others = [row for row in report.conditions if not row.decisive]
-    folded = _folded("Tests that hold", holding)
+    decide, unmet = _split(report)
+    folded = _folded("Also not met", unmet) + _folded("Tests that hold", holding)
     folded += _folded("Rows for information, such as theorems' conditions", others)
     claim = "".join(f"<p>{html.escape(text)}</p>" for text in _claimed(report))
     steps = "".join(f"<li>{html.escape(step)}</li>" for step in _steps(report))
@@ -119,16 +120,18 @@ def html_page(report: Any) -> str:
         f"<div class='altmin-verdict' style='border-color:{colour}'>"
         f"<b style='color:{colour}'>{sign} {html.escape(report.verdict)}</b>"
         f"{words}<br><small>{html.escape(_about(report))}</small></div>{claim}{advice}"
-        f"{_html_factors(report.factors)}"
-        f"{_table(_why(report), _standing(report))}{folded}</div>"
+        f"{_html_factors(report)}"
+        f"{_table(_why(report), decide)}{folded}</div>"
     )
 
 
-def _html_factors(factors: Any) -> str:
+def _html_factors(report: Any) -> str:
+    factors = report.factors
     if not factors:
         return ""
     shown, more = _shown(factors)
-    body = f"<p><b>{html.escape(_summary(factors))}</b><br><small>{_UNITS}</small></p>{_html_rows(shown)}"
+    notes = "".join(f"<br><small>{note}</small>" for note in _notes(report, shown))
+    body = f"<p><b>{html.escape(_summary(factors))}</b>{notes}</p>{_html_rows(shown)}"
     if more:
         body += (
             f"<details><summary>All {len(factors)} of them, in order</summary>{_html_rows(factors)}</details>"
@@ -235,7 +238,15 @@ def _numbers(factor: Any) -> list[str]:
     ]
 
 
-def _factor_lines(factors: Any) -> list[str]:
+def _notes(report: Any, shown: list[Any]) -> list[str]:
+    """What the numbers mean, and what is claimed where the whole isn't."""
+    errors = any(_numbers(factor)[0] != "-" for factor in shown)
+    alone = report.verdict != "recovered" and any(factor.verdict == "recovered" for factor in report.factors)
+    return [_UNITS] * errors + [_BY_THEMSELVES] * alone
+
+
+def _factor_lines(report: Any) -> list[str]:
+    factors = report.factors
     if not factors:
         return []
     shown, more = _shown(factors)
@@ -248,8 +259,8 @@ def _factor_lines(factors: Any) -> list[str]:
         lines += _wrapped(
             f"{len(factors) - len(shown)} more: pandas.DataFrame(report.factors) has all.", "  "
         )
-    if any(_numbers(factor)[0] != "-" for factor in shown):
-        lines += _wrapped(_UNITS, "  ")
+    for note in _notes(report, shown):
+        lines += _wrapped(note, "  ")
     return lines + [part for text in _against(factors) for part in _wrapped(text, "  ", "    ")]
 
 
@@ -270,33 +281,34 @@ def _some(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:8])) + (f" and {len(numbers) - 8} more" if len(numbers) > 8 else "")
 
 
-def _standing(report: Any) -> list[Any]:
-    """What stands against the fit: first what makes the verdict, then what would leave a better one."""
+def _split(report: Any) -> tuple[list[Any], list[Any]]:
+    """What stands against the fit: what makes the verdict, and what would leave another, the worst first."""
     rows = [row for row in report.decisive if row.status != "holds"]
-    return sorted(rows, key=lambda row: list(_VERDICTS).index(row.leaves), reverse=True)
+    others = [row for row in rows if row.leaves != report.verdict]
+    others.sort(key=lambda row: list(_VERDICTS).index(row.leaves), reverse=True)
+    return [row for row in rows if row.leaves == report.verdict], others
 
 
 def _why(report: Any) -> str:
-    """A heading for what stands against the fit."""
-    standing = _standing(report)
-    if any(row.leaves == report.verdict for row in standing) or report.verdict not in _WHY:
-        return _WHY.get(report.verdict, "")
-    return _NOT_MEASURED if report.verdict == "unknown" else ""
+    """A heading for what makes the verdict."""
+    decide, _ = _split(report)
+    if not decide and report.verdict == "unknown":
+        return _NOT_MEASURED
+    return _WHY.get(report.verdict, "") if decide else ""
 
 
 def _reason_lines(report: Any) -> list[str]:
     """What makes the verdict, explained, and what else isn't met, by name."""
-    standing = _standing(report)
-    explained = [row for row in standing if row.leaves == report.verdict][:_MOST_ROWS]
-    lines = _wrapped(f"{_why(report)}:" if explained else _why(report), "  ")
-    for row in explained:
+    decide, others = _split(report)
+    lines = _wrapped(f"{_why(report)}:" if decide else _why(report), "  ")
+    for row in decide[:_MOST_ROWS]:
         wanted = row.required.replace("<=", "at most").replace(">=", "at least")
         bounded = row.at_most is not None or row.at_least is not None
         found = number(row.measured) + (f"; must be {wanted}" if bounded else "")
         lines += _wrapped(f"{_STATUS[row.status]}: {row.name} ({found})", "  - ", "    ")
         lines += _wrapped(row.meaning, "    ")
-    others = "; ".join(row.name for row in standing if row not in explained)
-    return lines + _wrapped(f"Also not met: {others}." if others else "", "  ")
+    named = "; ".join(row.name for row in (*decide[_MOST_ROWS:], *others))
+    return lines + _wrapped(f"Also not met: {named}." if named else "", "  ")
 
 
 def _others(report: Any) -> str:
