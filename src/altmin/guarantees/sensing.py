@@ -128,7 +128,8 @@ SENSING = Family(
 )
 _NOT_SEEN = {
     **ADVICE,
-    "seen_again": "no more can be said here: compare predictions with values that were held out",
+    "seen_again": "'plausible' is the most that is said of this kind of model: compare predictions with "
+    "values that were held out",
 }
 COMPLETION = replace(
     SENSING,
