@@ -59,7 +59,11 @@ _STYLE = """<style>
     border-bottom: 1px solid rgb(128 128 128 / 30%); }
   .altmin-guarantee .altmin-tests td { display: block; padding: .1em 0; border: 0; }
   .altmin-guarantee .altmin-tests td + td + td br { display: none; }
-  .altmin-guarantee .altmin-factors th, .altmin-guarantee .altmin-factors td { padding-right: .5em; }
+  .altmin-guarantee .altmin-factors tr { display: grid; grid-template-columns: 4em 7.2em 1fr 1fr 1fr;
+    border-bottom: 1px solid rgb(128 128 128 / 30%); }
+  .altmin-guarantee .altmin-factors :is(td, th) { border: 0; padding-right: .4em; }
+  .altmin-guarantee .altmin-factors td:nth-child(6) { grid-column: 1 / -1; }
+  .altmin-guarantee .altmin-factors :is(th:nth-child(6), td:empty) { display: none; }
 }
 </style>"""
 
@@ -140,21 +144,17 @@ def _html_factors(report: Any) -> str:
 
 
 def _html_rows(factors: Any) -> str:
-    heads = ("Factor", "Verdict", "Error", "At most", "Samples", "What stands against it")
+    heads = ["Factor", "Verdict", "Error", "At most", "Samples"]
+    doubtful = any(factor.against for factor in factors)
     rows = []
     for factor in factors:
         pill = f"<span class='altmin-pill' style='background:{_VERDICTS[factor.verdict][0]}'>"
         verdict = f"{pill}{factor.verdict}</span>"
-        cells = (
-            str(factor.number),
-            verdict,
-            *_numbers(factor),
-            str(factor.samples),
-            html.escape(factor.against),
-        )
+        cells = [str(factor.number), verdict, *_numbers(factor), str(factor.samples)]
+        cells += [html.escape(factor.against)] * doubtful
         rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "<tr>" + "".join(f"<th>{name}</th>" for name in heads) + "</tr>"
-    return f"<table class='altmin-factors'><tbody>{head}{''.join(rows)}</tbody></table>"
+    head = "".join(f"<th>{name}</th>" for name in heads + ["What stands against it"] * doubtful)
+    return f"<table class='altmin-factors'><tbody><tr>{head}</tr>{''.join(rows)}</tbody></table>"
 
 
 def _table(title: str, rows: list[Any]) -> str:
