@@ -47,6 +47,7 @@ _STYLE = """<style>
 .altmin-guarantee table { border-collapse: collapse; width: 100%; margin: .5em 0; font-size: .93em; }
 .altmin-guarantee th, .altmin-guarantee td { text-align: left; vertical-align: top; white-space: normal;
   padding: .28em 1em .28em 0; border-bottom: 1px solid rgb(128 128 128 / 30%); }
+.altmin-guarantee :is(td, th) { overflow-wrap: normal; }
 .altmin-guarantee td:last-child { overflow-wrap: anywhere; }
 .altmin-guarantee p, .altmin-guarantee ul { margin: .5em 0; }
 .altmin-guarantee small { opacity: .75; }
@@ -59,9 +60,9 @@ _STYLE = """<style>
     border-bottom: 1px solid rgb(128 128 128 / 30%); }
   .altmin-guarantee .altmin-tests td { display: block; padding: .1em 0; border: 0; }
   .altmin-guarantee .altmin-tests td + td + td br { display: none; }
-  .altmin-guarantee .altmin-factors tr { display: grid; grid-template-columns: 4em 7.2em 1fr 1fr 1fr;
+  .altmin-guarantee .altmin-factors tr { display: grid; grid-template-columns: 4em 7em 1fr 1fr 4.7em;
     border-bottom: 1px solid rgb(128 128 128 / 30%); }
-  .altmin-guarantee .altmin-factors :is(td, th) { border: 0; padding-right: .4em; }
+  .altmin-guarantee .altmin-factors :is(td, th) { border: 0; padding-right: .4em; font-size: .9em; }
   .altmin-guarantee .altmin-factors td:nth-child(6) { grid-column: 1 / -1; }
   .altmin-guarantee .altmin-factors :is(th:nth-child(6), td:empty) { display: none; }
 }
