@@ -50,9 +50,11 @@ guarantee: plausible (full effort, largest estimated error 0.0123)
   Claimed only if that is ruled out: The columns of A.
   Assumed: codes are independent
   Assumed: noise is even
+
   What to do next:
   - more samples <now>
   - fewer atoms
+
   12 factors: 1 recovered, 1 plausible, 10 unknown
   factor  verdict          error  at most  samples
        0  recovered        0.001   0.0025      300
@@ -64,6 +66,7 @@ guarantee: plausible (full effort, largest estimated error 0.0123)
   whole.
   against 1: a mixture
   against 2, 3, 4, 5, 6, 7, 8, 9 and 2 more: too few
+
   Why it is only plausible:
   - fails: pairs (12346; must be at most 2e-7)
     what pairs means <&>
@@ -192,7 +195,8 @@ def test_a_report_of_nothing_says_nothing_more():
 def test_all_factors_alike_are_counted_as_one_sort():
     for n, words in {1: "1 factor, recovered", 3: "3 factors, all recovered"}.items():
         report = GuaranteeReport("recovered", (), factors=tuple(Factor(i, "recovered") for i in range(n)))
-        assert f"  {words}\n" in str(report)
+        assert f"\n\n  {words}\n" in str(report)
+        assert "by themselves" not in str(report)
     few = tuple(Factor(i, "unknown", against="too few") for i in range(2))
     assert "  against all: too few" in str(GuaranteeReport("unknown", (), factors=few))
 

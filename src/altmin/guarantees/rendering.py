@@ -87,14 +87,14 @@ def text_lines(row: Any) -> str:
 
 
 def text_page(report: Any) -> str:
-    """The report for a terminal of 80 columns."""
-    lines = [f"guarantee: {report.verdict} ({_about(report)})"]
+    """The report for a terminal of 80 columns, in four parts."""
+    head = [f"guarantee: {report.verdict} ({_about(report)})"]
     for text in (_verdict(report)[2], *_claimed(report)):
-        lines += _wrapped(text, "  ")
-    lines += _listed("What to do next:", _steps(report))
-    lines += _factor_lines(report)
-    lines += _reason_lines(report)
-    return "\n".join([*lines, *_wrapped(_others(report), "  ")])
+        head += _wrapped(text, "  ")
+    steps = _listed("What to do next:", _steps(report))
+    reasons = [*_reason_lines(report), *_wrapped(_others(report), "  ")]
+    parts = (head, steps, _factor_lines(report), reasons)
+    return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
 def rich_text(report: Any) -> Any:

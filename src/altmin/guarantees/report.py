@@ -119,7 +119,7 @@ class GuaranteeReport:
     estimated_error : float or None
         The report's own estimate of the largest error of a component.
     advice : str
-        What to do next where the verdict isn't 'recovered'.
+        What to do next where the verdict isn't 'recovered', one thing after another, with '; ' between.
     claim : str
         What exactly is claimed to be recovered, in the model's own terms.
     factors : tuple of Factor
