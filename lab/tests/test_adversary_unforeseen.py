@@ -7,12 +7,14 @@ import pytest
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.kinds import FAMILIES, Kind, kinds
+from altmin_lab.adversary.large import large
 from altmin_lab.adversary.unforeseen_dictionaries import UNFORESEEN_DICTIONARIES
 from altmin_lab.adversary.unforeseen_laws import UNFORESEEN_LAWS
 from altmin_lab.adversary.unforeseen_mixtures import UNFORESEEN_MIXTURES
 
 PARTS = {
     "complete": (dictionaries.BASES, UNFORESEEN_DICTIONARIES),
+    "orthogonal": (dictionaries.BASES, UNFORESEEN_DICTIONARIES),
     "and": (cones.BASES, UNFORESEEN_MIXTURES),
     "machine": (quadratics.BASES, UNFORESEEN_LAWS),
     "sensing": (quadratics.BASES, UNFORESEEN_LAWS),
@@ -28,6 +30,7 @@ RIGHT = {
                 "watched until failure", "measured again", "hidden helper", "evenly spread",
                 "two sorts of rows", "mostly zero", "shared shocks", "own season", "lasting target"},
 }  # fmt: skip
+RIGHT["orthogonal"] = RIGHT["complete"] - {"cross talk", "standardised", "whitened", "units of their own"}
 RIGHT["sensing"] = RIGHT["machine"] | {"shares of a whole", "on a sphere"}
 UNTOLD = {"dropped level", "total column", "shares of a whole", "on a sphere", "two settings",
           "few settings tried"}  # fmt: skip
@@ -36,7 +39,9 @@ ADDS = {"hidden helper", "shared shocks", "own season", "lasting target"}  # to 
 
 def draft(family, base, seed):
     """Of a base, without noise."""
-    return base.act(np.random.default_rng(seed), *{"and": ()}.get(family, (family == "machine",)))
+    return base.act(
+        np.random.default_rng(seed), *{"and": ()}.get(family, (family in ("machine", "orthogonal"),))
+    )
 
 
 def cases(*families):
@@ -57,7 +62,7 @@ def holds(family, after):
     return after.holds and (family != "and" or cones.pure(after.codes))
 
 
-@pytest.mark.parametrize(("family", "part"), cases("complete", "and"))
+@pytest.mark.parametrize(("family", "part"), cases("complete", "orthogonal", "and"))
 def test_samples_are_changed_and_right_where_they_hold(family, part):
     for base, before, after in pairs(family, part):
         old, new = before.data(), after.data()
@@ -66,7 +71,7 @@ def test_samples_are_changed_and_right_where_they_hold(family, part):
         assert np.isfinite(new).all()
         moved = 1.0 if new.shape != old.shape else np.linalg.norm(new - old) / np.linalg.norm(old)
         assert moved > 1e-3 or part.name == "denoised", base.name  # which acts on noise alone
-        if part.name in RIGHT[family]:
+        if after.holds:
             sums = after.codes @ after.factors
             assert np.linalg.norm(new - sums) < 0.1 * np.linalg.norm(sums), base.name
         elif new.shape == old.shape:
@@ -86,7 +91,7 @@ def test_counts_that_are_right_stay_whole(name):
         assert base.group != "counts" or (X.min() >= 0 and np.array_equal(X, np.round(X))), base.name
 
 
-@pytest.mark.parametrize("family", ["complete", "and"])
+@pytest.mark.parametrize("family", ["complete", "orthogonal", "and"])
 def test_those_that_hold_are_known_by_name(family):
     found = {
         part.name
@@ -167,5 +172,20 @@ def test_all_of_them_judge_and_repeat_no_name(family):
     assert len(judged) == len(set(judged))
     assert not set(judged) & set(tuned)
     names = {name.split(" x ")[1] for name in judged}
-    likeness = {"orthogonal": "complete", "online": "complete"}
-    assert {part.name for part in PARTS[likeness.get(family, family)][1]} <= names
+    assert {part.name for part in PARTS["complete" if family == "online" else family][1]} <= names
+
+
+@pytest.mark.parametrize(("family", "name", "number"), [
+    ("complete", "doublets", 0), ("orthogonal", "doublets", 5), ("online", "other seats", 0),
+    ("and", "doublets", 1), ("and", "templates", 6), ("machine", "idle feature", 0), ("sensing", "reform", 2),
+])  # fmt: skip
+def test_large_kinds_are_large_and_as_right_as_small_ones(family, name, number):
+    bases, parts = PARTS["complete" if family == "online" else family]
+    small = Kind(family, bases[number], next(part for part in parts if part.name == name))
+    one = large(small)
+    assert one.group == small.group
+    assert one.perturbation is small.perturbation
+    trial = one.trial(0, 0)
+    assert len(trial.data[0]) >= 5_000
+    assert trial.data[0].shape[1] >= 20
+    assert trial.holds == small.trial(0, 0).holds

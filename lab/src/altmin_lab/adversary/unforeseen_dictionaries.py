@@ -12,8 +12,8 @@ import numpy as np
 from scipy.signal import hilbert, lfilter
 from scipy.spatial import cKDTree
 
-from altmin_lab.adversary.changes import replaced, seen, some, unit
-from altmin_lab.adversary.compose import Array, Draft, Part, between, sized, whole
+from altmin_lab.adversary.changes import close, replaced, seen, some, unit
+from altmin_lab.adversary.compose import Array, Draft, Part, between, sines, sized, whole
 
 _ANGLE = 1e-9  # of atoms that count as orthogonal
 
@@ -38,7 +38,11 @@ def _in_forms(d: Draft, forms: list[Array], which: Array) -> None:
     codes = d.codes.copy()
     d.codes = np.where(which == 0, codes, 0.0)
     others = [np.where(which == number, codes, 0.0) for number in range(1, len(forms) + 1)]
+    turned = max(
+        float(sines(form, d.factors[[j]])[0]) for own in forms for j, form in enumerate(own[:, None])
+    )
     _more(d, np.vstack(forms), np.hstack(others))
+    d.by_nature |= turned < close(d)
 
 
 def _sessions(d: Draft, many: int) -> Array:
@@ -89,11 +93,11 @@ def other_seats(d: Draft) -> None:
 
 
 def other_reference(d: Draft) -> None:
-    """In each session after the first all features are measured against another one of them."""
-    many = whole(d.rng, 2, 4)
-    chosen = d.rng.permutation(d.factors.shape[1])[: many - 1]
+    """A sample is measured against nothing, or against one of its features, not always the same."""
+    many = whole(d.rng, 1, 3)
+    chosen = d.rng.permutation(d.factors.shape[1])[:many]
     forms = [d.factors - d.factors[:, [one]] for one in chosen]
-    _in_forms(d, forms, _sessions(d, many))
+    _in_forms(d, forms, d.rng.integers(0, many + 1, (len(d.codes), 1)))
 
 
 def dialect(d: Draft) -> None:
@@ -399,8 +403,9 @@ def microstates(d: Draft) -> None:
     """Exactly one atom is on at a time, and stays on for some samples, louder and quieter."""
     n, k = d.codes.shape
     begins = d.rng.random(n) < d.rng.uniform(0.1, 0.5)
-    state = d.rng.integers(0, k, n)[np.maximum.accumulate(np.where(begins, np.arange(n), 0))]
-    d.codes = np.eye(k)[state] * d.rng.choice([-1, 1], (n, 1)) * (0.5 + np.abs(d.rng.standard_normal((n, 1))))
+    since = np.maximum.accumulate(np.where(begins, np.arange(n), 0))
+    state = np.eye(k)[d.rng.integers(0, k, (n,))[since]]
+    d.codes = state * d.rng.choice([-1, 1], (n, 1)) * (0.5 + np.abs(d.rng.standard_normal((n, 1))))
 
 
 def ducking(d: Draft) -> None:
