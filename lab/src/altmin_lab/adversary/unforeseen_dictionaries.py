@@ -167,7 +167,7 @@ def clusters(d: Draft) -> None:
 def closed_curve(d: Draft) -> None:
     """Samples lie on a closed curve; there are no atoms."""
     d.holds = d.sound = False
-    angle = np.outer(d.rng.uniform(0, 2 * np.pi, len(d.codes)), np.arange(1, whole(d.rng, 2, 4) + 1))
+    angle = np.outer(d.rng.uniform(0, 2 * np.pi, len(d.codes)), np.arange(1, whole(d.rng, 4, 6) + 1))
     waves = np.hstack([np.cos(angle), np.sin(angle)]) / np.sqrt(np.tile(np.arange(1, angle.shape[1] + 1), 2))
     V = d.rng.standard_normal((waves.shape[1], d.factors.shape[1]))
     d.after.append(lambda _: waves @ V)
@@ -280,7 +280,7 @@ def two_rates(d: Draft) -> None:
 
 
 _MILD: tuple[Callable[[Draft], Callable[[Array], Array]], ...] = (
-    lambda d: lambda X: np.clip(X, *np.quantile(X, [0.02, 0.98])),
+    lambda d: lambda X: np.sign(X) * np.minimum(np.abs(X), np.quantile(np.abs(X[X != 0]), 0.9)),
     lambda d: lambda X: X + np.linspace(-1, 1, len(X))[:, None] * X * d.rng.standard_normal(X.shape[1]),
     lambda d: lambda X: X + np.abs(X) @ d.rng.standard_normal((X.shape[1],) * 2),
     lambda d: lambda X: X + d.rng.random((len(X), 1)) * np.roll(X, 1, axis=1),
