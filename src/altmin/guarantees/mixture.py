@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
+from scipy.linalg import blas, cholesky, eigh, solve_triangular
+from scipy.sparse.linalg import eigsh
 
 Array = NDArray[Any]
 _SHARE = 0.4  # of the rows that may follow another law
@@ -26,6 +27,7 @@ _FAR = 4.0  # times its mean, beyond which a squared difference counts no more
 _CHANCE = 2.0  # standard errors of a slope
 _RIDGE = 1e-9  # where parameters can't be told apart
 _DIRECTIONS = 2  # of the parameters, with each clip
+_LANCZOS = 100  # parameters from which on it is quicker
 
 
 def other_laws(
@@ -55,18 +57,17 @@ def other_laws(
     seen, hidden : float
         Relative to the model; `seen` is below, and `hidden` above the estimate by two standard errors.
     """
+    Q, root = _whitened(J, gram)
     leverage = np.einsum("ij,ij->i", influence, J)
     squares = r**2 / np.maximum(1 - leverage, 0.1)
     unit = (float(np.median(np.abs(r))) / 0.6745) ** 2
     clipped = [np.minimum(squares, clip**2 * unit) for clip in _CLIPS]
-    moved = [np.linalg.norm((influence.T @ differences)[first:], axis=0) / _size(differences)]
     weight = 1 / (1 + leverage / (3 * float(leverage.mean())))  # far rows alone give no direction
-    columns, J = [differences], J.astype(np.float32)  # of a direction few digits are enough
-    for part in clipped:
-        column, coefficients = _steepest(J, gram, weight * (part - part.mean()))
-        columns.append(column)
-        moved.append(np.linalg.norm(coefficients[:, first:], axis=1).mean(axis=0) * np.sqrt(len(r)))
-    D2 = np.square(np.hstack(columns))
+    columns, directions = _steepest(Q, weight, clipped)
+    coefficients = np.linalg.norm(solve_triangular(root, directions)[:, first:], axis=1)
+    changed = np.linalg.norm((influence.T @ differences.astype(influence.dtype))[first:], axis=0)
+    moved = [changed / _size(differences), coefficients.mean(axis=0) * np.sqrt(len(r))]
+    D2 = np.square(np.hstack([differences, columns]))
     D2 /= np.maximum(D2.mean(axis=0), 1e-300)
     far = np.concatenate(moved) / size * np.sqrt(_SHARE / (1 - _SHARE))
     slopes = [_slopes(part, D2) for part in clipped]
@@ -79,22 +80,59 @@ def _size(columns: Array) -> Array:
     return np.asarray(np.maximum(np.sqrt(np.mean(np.square(columns), axis=0)), 1e-300))
 
 
-def _steepest(J: Array, gram: Array, weights: Array) -> tuple[Array, Array]:
+def _whitened(J: Array, gram: Array) -> tuple[Array, Array]:
+    """Rows in coordinates where J'J is the identity, and the upper triangle that leads back."""
+    p = len(gram)
+    root = cholesky(gram + _RIDGE * float(np.trace(gram)) / p * np.eye(p))
+    few = np.float32  # of a direction few digits are enough
+    return blas.strsm(1.0, root.astype(few), J.T.astype(few, copy=False), trans_a=1).T, root
+
+
+def _steepest(Q: Array, weight: Array, clipped: list[Array]) -> tuple[Array, Array]:
     """Directions along which squares grow most; those of every other row are found on the rows between.
 
     What is steepest by chance alone is so among the rows that it was chosen on, and not among others.
+
+    Parameters
+    ----------
+    Q : ndarray of shape (n_samples, n_parameters)
+        Rows in coordinates where their Gram matrix is the identity.
+    weight : ndarray of shape (n_samples,)
+        Of each row.
+    clipped : list of ndarrays of shape (n_samples,)
+        Squares, from the most clipped ones on.
+
+    Returns
+    -------
+    columns : ndarray of shape (n_samples, n_directions)
+        Values along the directions.
+    directions : ndarray of shape (2, n_parameters, n_directions)
+        Those of either half of the rows.
     """
-    p = len(gram)
-    gram = gram + _RIDGE * float(np.trace(gram)) / p * np.eye(p)
-    among = (max(p - _DIRECTIONS, 0), p - 1)
-    column = np.empty((len(J), among[1] - among[0] + 1))
-    found = []
-    for rows in (slice(0, None, 2), slice(1, None, 2)):
-        grown = J[rows].T @ (weights[rows, None].astype(J.dtype) * J[rows])
-        found.append(eigh(grown.astype(np.float64), gram, subset_by_index=among)[1])
-        others = slice(1 - rows.start, None, 2)
-        column[others] = J[others] @ found[-1].astype(J.dtype)
-    return column, np.array(found)
+    halves = (slice(0, None, 2), slice(1, None, 2))
+    directions = []
+    for rows in halves:
+        part = Q[rows] * np.sqrt(weight[rows]).astype(Q.dtype)[:, None]
+        whole, grown, last, found = part.T @ part, 0.0, 0.0, []
+        for squares in clipped:
+            more = np.sqrt(squares[rows] - last).astype(Q.dtype)
+            further = part[more > 0] * more[more > 0, None]  # few rows are beyond the first clip
+            grown, last = grown + further.T @ further, squares[rows]
+            matrix = grown - Q.dtype.type(squares.mean()) * whole
+            found.append(_largest(matrix))
+        directions.append(np.hstack(found))
+    columns = np.empty((len(Q), directions[0].shape[1]))
+    for rows, found in zip(halves, directions[::-1], strict=True):
+        columns[rows] = Q[rows] @ found
+    return columns, np.array(directions)
+
+
+def _largest(matrix: Array) -> Array:
+    """Eigenvectors of the largest eigenvalues; a few digits of them, by Lanczos, where it is large."""
+    p = len(matrix)
+    if p < _LANCZOS:
+        return np.asarray(eigh(matrix, subset_by_index=(max(p - _DIRECTIONS, 0), p - 1))[1])
+    return np.asarray(eigsh(matrix, _DIRECTIONS, which="LA", tol=1e-3, v0=np.ones(p, matrix.dtype))[1])
 
 
 def _slopes(squares: Array, D2: Array) -> tuple[Array, Array]:

@@ -19,6 +19,7 @@ from altmin_lab.adversary.mixtures import MIXTURES
 from altmin_lab.adversary.strange_dictionaries import STRANGE_DICTIONARIES
 from altmin_lab.adversary.strange_laws import STRANGE_LAWS
 from altmin_lab.adversary.strange_mixtures import STRANGE_MIXTURES
+from altmin_lab.adversary.uneven_laws import UNEVEN_LAWS
 
 FAMILIES = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
@@ -187,7 +188,7 @@ def _online(k: int) -> Any:
 
 _DICTIONARIES = (*dictionaries.PERTURBATIONS, *STRANGE_DICTIONARIES)
 _MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
-_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
+_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS, *UNEVEN_LAWS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "and": (cones.BASES, _MIXTURES),
     "complete": (dictionaries.BASES, _DICTIONARIES),
