@@ -1,4 +1,4 @@
-"""Perturbations of quadratic models that tune: noise that is uneven by itself, and mixtures that look like it."""
+"""Perturbations of quadratic models that tune: noise that is uneven by itself, mixtures that look like it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from altmin_lab.adversary.quadratics import Law, direction, low_rank, quadratic
 # --- right: one law, and noise whose size depends on the row
 
 
-def _noise(law: Law, size: Callable[[Array, Array], Array], draw: Callable[[int], Array] | None = None) -> None:
+def _noise(
+    law: Law, size: Callable[[Array, Array], Array], draw: Callable[[int], Array] | None = None
+) -> None:
     """Noise of up to .3 of the target, times a size that depends on the row."""
     level = between(law.rng, 0.05, 0.3)
     draw = law.rng.standard_normal if draw is None else draw
@@ -136,9 +138,7 @@ def group_of_another_law(law: Law) -> None:
     rows = np.abs(np.arange(n) / n - start - share / 2) < share / 2
     part, level = law.rng.uniform(0.3, 1.5) * direction(law), between(law.rng, 0.05, 0.5)
     law.holds = False
-    law.target = lambda X, y: y + np.where(
-        rows, size * (X @ part + level * law.rng.standard_normal(n)), 0.0
-    )
+    law.target = lambda X, y: y + np.where(rows, size * (X @ part + level * law.rng.standard_normal(n)), 0.0)
 
 
 def noise_and_mixture(law: Law) -> None:
@@ -147,8 +147,78 @@ def noise_and_mixture(law: Law) -> None:
     level = between(law.rng, 0.1, 0.5)
     rows = law.rng.random(len(law.X)) < share
     law.holds = False
-    law.target = lambda X, y: y + size * X[:, 0] * (
-        np.where(rows, slope, 0.0) + level * law.rng.standard_normal(len(y))
+    law.target = lambda X, y: (
+        y + size * X[:, 0] * (np.where(rows, slope, 0.0) + level * law.rng.standard_normal(len(y)))
+    )
+
+
+# --- of both, made after the rule on shapes was chosen: on these it was judged first
+
+
+def noise_of_a_product(law: Law) -> None:
+    """Noise grows with the product of two features."""
+    least = law.rng.uniform(0.1, 0.6)
+    _noise(law, lambda X, y: least + np.abs(X[:, 0] * X[:, 1]))
+
+
+def explosive_noise(law: Law) -> None:
+    """Noise grows as the exponential of a direction."""
+    v = law.rng.uniform(0.3, 0.8) * direction(law)
+    _noise(law, lambda X, y: np.exp(np.clip(X @ v, -4, 4)))
+
+
+def skewed_uneven_noise(law: Law) -> None:
+    """Noise that is far above more often than far below grows with the size of a feature."""
+    _noise(law, lambda X, y: np.abs(X[:, 0]), lambda n: law.rng.gamma(4.0, 0.5, n) - 2.0)
+
+
+def noise_of_the_slope(law: Law) -> None:
+    """Noise grows with how fast the target changes."""
+    _noise(law, lambda X, y: np.linalg.norm(law.w + 2 * X @ law.M, axis=1))
+
+
+def mixture_in_heavy_noise(law: Law) -> None:
+    """Some rows have another slope; noise has heavy tails."""
+    part, level = law.rng.uniform(0.3, 1.5) * direction(law), between(law.rng, 0.02, 0.3)
+    size, n = float(law.clean().std()), len(law.X)
+    _mixed(law, lambda X, y: size * (X @ part), law.rng.uniform(0.1, 0.4))
+    mixed = law.target
+    law.target = lambda X, y: mixed(X, y) + level * size * law.rng.standard_t(4, n)
+
+
+def two_further_laws(law: Law) -> None:
+    """Some rows have a slope that is larger, others one that is smaller than in most rows."""
+    law.holds = False
+    first, second = law.rng.uniform(0.05, 0.2), law.rng.uniform(0.15, 0.3)
+    slope, size = law.rng.uniform(0.5, 2.0), float(law.clean().std())
+    v, noise = direction(law), between(law.rng, 0.01, 0.3)
+    law.noise = max(law.noise, noise)
+    place = law.rng.random(len(law.X))
+    which = np.where(place < first, -1.0, np.where(place < first + second, 1.0, 0.0))
+    law.target = lambda X, y: y + size * slope * which * (X @ v)
+
+
+def more_often_where_large(law: Law) -> None:
+    """The other law is the more frequent the larger a feature is in size."""
+    law.holds = False
+    slope, size = law.rng.uniform(0.3, 1.5), float(law.clean().std())
+    v, chance = direction(law), law.rng.uniform(0.1, 0.4)
+    rows = law.rng.random(len(law.X)) < np.minimum(chance * np.abs(law.X[:, 0]), 0.6)
+    law.noise = max(law.noise, between(law.rng, 0.01, 0.3))
+    law.target = lambda X, y: y + np.where(rows, size * slope * (X @ v), 0.0)
+
+
+def noise_of_the_other_law(law: Law) -> None:
+    """Some rows follow another quadratic, and have other noise, too."""
+    other, n, size = low_rank(law.rng, law.X.shape[1], law.rank), len(law.X), float(law.clean().std())
+    less, more = between(law.rng, 0.01, 0.2), between(law.rng, 0.05, 0.5)
+    rows = law.rng.random(n) < law.rng.uniform(0.1, 0.4)
+    mix = law.rng.uniform(0.3, 1.0)
+    law.holds = False
+    law.target = lambda X, y: np.where(
+        rows,
+        y + mix * (quadratic(X, other) - y) + more * size * law.rng.standard_normal(n),
+        y + less * size * law.rng.standard_normal(n),
     )
 
 
@@ -156,4 +226,6 @@ UNEVEN_LAWS = tuple(Part(act.__name__.replace("_", " "), act) for act in (
     noise_with_size, noise_of_a_direction, noise_of_a_side, noise_of_far_rows, heavy_uneven_noise,
     bounded_uneven_noise, symmetric_slopes, noisy_mixture, even_mixture, near_even_mixture, gains_per_row,
     few_gains, small_gains, many_small_laws, group_of_another_law, noise_and_mixture,
+    noise_of_a_product, explosive_noise, skewed_uneven_noise, noise_of_the_slope, mixture_in_heavy_noise,
+    two_further_laws, more_often_where_large, noise_of_the_other_law,
 ))  # fmt: skip
