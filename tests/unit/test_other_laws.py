@@ -54,7 +54,7 @@ def test_rows_that_pull_the_fit_to_themselves_are_not_taken_for_quiet_ones():
     leverage = np.diag(J @ np.linalg.solve(J.T @ J, J.T))
     assert np.ptp(leverage) > 0.3
     r = np.sqrt(1 - leverage) * rng.choice([-1.0, 1.0], 100)  # as noise of one size leaves it
-    assert said(r, J, J[:, 0]) == pytest.approx((0, 0), abs=1e-6)
+    assert said(r, J, J[:, 0]) == pytest.approx((0, 0), abs=1e-4)  # the root of what single precision leaves
 
 
 def uneven(size, draw):
@@ -75,7 +75,7 @@ def test_uneven_noise_is_told_from_another_law_by_its_shape():
 
 def test_few_rows_do_not_tell_uneven_noise_by_its_shape():
     r, J, fitted, _ = linear(uneven(0.3, lambda rng, n: rng.standard_normal(n)), n=60)
-    assert said(r, J, fitted)[0] > 0.1
+    assert said(r, J, fitted)[0] > 0.06
 
 
 def test_directions_are_found_that_nobody_named():
@@ -141,3 +141,17 @@ def test_the_square_of_a_two_valued_column_needs_the_rank_of_the_others():
     assert said == [("holds", False), ("violated", True)]
     usual = FactorizationMachineRegressor(2, random_state=0).fit(X[:, 1:], y).guarantee_
     assert "two_valued" not in [row.id for row in usual.conditions]
+
+
+def test_columns_that_are_nearly_the_same_leave_numbers():
+    """Single precision would make influences of such rows up, and leverages negative."""
+    rng = np.random.default_rng(0)
+    for apart in (0.0, 1e-7, 1e-6, 1e-5, 1e-3):
+        J = rng.standard_normal((400, 6))
+        J[:, 5] = J[:, 4] + apart * J[:, 5]
+        gram, r = J.T @ J, rng.standard_normal(400)
+        each = influence(J, inverse_gram(gram))
+        leverage = np.einsum("ij,ij->i", each, J)
+        assert np.all(leverage > -1e-3)
+        assert leverage.sum() == pytest.approx(6 if apart else 5, rel=0.02)
+        assert np.all(np.isfinite(other_laws(r, J, gram, each, J[:, :2], 1.0, first=0)))

@@ -144,8 +144,8 @@ def measure_rows(
     share = float(np.linalg.norm(left)) / spread
     exact = share <= EXACT  # rounding follows no further law
     fitted, rest = target - left, np.zeros_like(left) if exact else left
-    few = J.astype(np.float32)  # of errors, and of what chance gives, few digits are enough
-    each = influence(few, inverse)
+    few = J.astype(np.float32)  # of what chance gives few digits are enough
+    each = influence(J, inverse)
     noise, vague = robust_error(each, inverse, left, exact)
     further = misfit(rest, few, (S,), directions, fitted, seed=seed, inverse=inverse)
     noise_error = noise / size

@@ -110,8 +110,8 @@ def look(
     left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     gradient = (a * c) @ R * 2 if V is None else np.hstack([(b * c) @ L, (a * c) @ R])
     exact = bool(np.sqrt(np.mean(left_over**2)) <= EXACT)  # rounding follows no further law
-    few = J.astype(np.float32)  # of errors, and of what chance gives, few digits are enough
-    each = influence(few, inverse)
+    few = J.astype(np.float32)  # of what chance gives few digits are enough
+    each = influence(J, inverse)
     noise, vague = robust_error(each, inverse, left_over, exact)
     noise_error = noise / size
     designs = (S,) if V is None else (S, T)

@@ -15,6 +15,7 @@ Array = NDArray[Any]
 EVEN = 1.5  # of white_ratio: up to it noise doesn't depend on the features
 EXACT = 1e-6  # relative residual below which nothing is left to test
 _FEW_COLUMNS = 64  # of which the norm of a matrix is computed as it is
+_APART = 1e6  # condition number of a Gram matrix up to which single precision is enough
 _POWERS = 8  # iterations for that of others
 _SAFE = 1e-12  # reciprocal condition from which on Cholesky's inverse of a Gram matrix is as good as any
 
@@ -73,8 +74,10 @@ def white_ratio(r: Array, left: Array, right: Array, seed: int = 0) -> float:
 
 
 def influence(J: Array, inverse: Array) -> Array:
-    """What the target of each row adds to each parameter, in the precision of J."""
-    return np.asarray(J @ inverse.astype(J.dtype))
+    """What the target of each row adds to each parameter; with few digits, where these are well apart."""
+    apart = float(np.vdot(J, J)) * float(np.linalg.norm(inverse)) / len(inverse) < _APART
+    kind = np.float32 if apart else np.float64
+    return np.asarray(J.astype(kind) @ inverse.astype(kind))
 
 
 def robust_error(each: Array, inverse: Array, r: Array, exact: bool) -> tuple[float, float]:
