@@ -129,7 +129,9 @@ def _steepest(Q: Array, weight: Array, clipped: list[Array]) -> tuple[Array, Arr
     directions = []
     for rows in halves:
         part = Q[rows] * np.sqrt(weight[rows]).astype(Q.dtype)[:, None]
-        whole, grown, last, found = part.T @ part, 0.0, 0.0, []
+        whole, found = part.T @ part, []
+        grown: Any = 0.0
+        last: Any = 0.0
         for squares in clipped:
             more = np.sqrt(squares[rows] - last).astype(Q.dtype)
             further = part[more > 0] * more[more > 0, None]  # few rows are beyond the first clip
@@ -138,8 +140,8 @@ def _steepest(Q: Array, weight: Array, clipped: list[Array]) -> tuple[Array, Arr
             found.append(_largest(matrix))
         directions.append(np.hstack(found))
     columns = np.empty((len(Q), directions[0].shape[1]))
-    for rows, found in zip(halves, directions[::-1], strict=True):
-        columns[rows] = Q[rows] @ found
+    for rows, other in zip(halves, directions[::-1], strict=True):
+        columns[rows] = Q[rows] @ other
     return columns, np.array(directions)
 
 
