@@ -146,7 +146,7 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
         whole("rows follow one law", "relative", e.other_law, at_most=_OTHER, id="one_law",
               otherwise="plausible",
               meaning="How far the model is off if residuals are large where they are because some rows (two "
-              "fifths at most) follow another law: noise that is uneven by itself looks the same."),
+              "fifths at most) follow another law, unless their shape says that noise is uneven by itself."),
         whole("another law of some rows would show", "relative", e.hidden_law, at_most=0.1,
               id="no_hidden_law",
               meaning="How far rows of another law (two fifths at most) could move the model, and not be "

@@ -19,6 +19,7 @@ from altmin_lab.adversary.mixtures import MIXTURES
 from altmin_lab.adversary.strange_dictionaries import STRANGE_DICTIONARIES
 from altmin_lab.adversary.strange_laws import STRANGE_LAWS
 from altmin_lab.adversary.strange_mixtures import STRANGE_MIXTURES
+from altmin_lab.adversary.uneven_laws import UNEVEN_LAWS
 from altmin_lab.adversary.unforeseen_dictionaries import UNFORESEEN_DICTIONARIES
 from altmin_lab.adversary.unforeseen_laws import UNFORESEEN_LAWS
 from altmin_lab.adversary.unforeseen_mixtures import UNFORESEEN_MIXTURES
@@ -197,7 +198,7 @@ _MIXTURES = (
     *STRANGE_MIXTURES,
     *UNFORESEEN_MIXTURES,
 )
-_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS, *UNFORESEEN_LAWS)
+_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS, *UNEVEN_LAWS, *UNFORESEEN_LAWS)
 _ATOMS = (*dictionaries.BASES, *larger.DICTIONARIES)
 _SQUARES = (*quadratics.BASES, *larger.QUADRATICS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
