@@ -49,6 +49,14 @@ def test_a_model_is_judged_on_other_data(shell, fitted):
     assert "cheap effort" in said
 
 
+def test_what_data_cannot_show_may_be_declared(shell, fitted):
+    said = shell("guarantee", "m.altmin", "x.npy", "--effort", "cheap", "--assume", "pure")
+    assert "Assumed: Each feature occurs nearly alone in some samples (declared)." in said
+    assert "knows the assumptions 'pure'" in shell(
+        "guarantee", "m.altmin", "x.npy", "--assume", "mixed", code=1
+    )
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -1,12 +1,14 @@
 """Advice that names a parameter, an attribute or a function names one that the family's estimators have."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
 import altmin
+from altmin.guarantees.contract import Family
 
 SOURCE = Path(altmin.__file__).parent
 FAMILIES = {
@@ -64,6 +66,22 @@ def test_names_in_advice_exist(path):
     for text in texts(path):
         named = [name for name in NAMES.findall(text) if not MATHEMATICS.match(name)]
         assert set(named) <= known, text
+
+
+def families():
+    """Every family of models that reports are made for, with its module's name."""
+    names = [f"altmin.guarantees.{path.stem}" for path in (SOURCE / "guarantees").glob("[a-z]*.py")]
+    for name in [*sorted(names), "altmin.signatures.verdicts"]:
+        for key, value in vars(importlib.import_module(name)).items():
+            if isinstance(value, Family):
+                yield pytest.param(value, id=f"{name}.{key}")
+
+
+@pytest.mark.parametrize("family", list(families()))
+def test_each_advice_is_one_thing(family):
+    """Reports list what to do next one by one, and tell pieces of advice apart by '; '."""
+    said = [*family.advice.values(), family.closer, family.otherwise]
+    assert [text for text in said if "; " in text or text.endswith(".")] == []
 
 
 def test_the_search_finds_what_is_misspelt():

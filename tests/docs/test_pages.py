@@ -81,8 +81,8 @@ def of_start():
 # What a page takes for granted: names, and files in the current folder.
 PREPARED = {
     "coming-from.md": dict, "how-to.md": dict, "index.md": lambda: {"X": documents(20)},
-    "new-algorithm.md": of_new_algorithm, "pictures.md": of_pictures, "real-data.md": of_real_data,
-    "scale.md": of_scale, "start.md": of_start,
+    "new-algorithm.md": of_new_algorithm, "pictures.md": of_pictures, "reading.md": dict,
+    "real-data.md": of_real_data, "scale.md": of_scale, "start.md": of_start,
 }  # fmt: skip
 APPLICATIONS = ("signatures.md", "mixtures.md")  # they need nothing, and say more below
 # Blocks that no test can run, by a word in them, and why. They are compiled.
@@ -125,6 +125,22 @@ def test_the_start_page_shows_what_is_printed(capsys):
     page = (DOCS / "start.md").read_text(encoding="utf-8")
     for line in filter(None, said):
         assert f"\n    {line}\n" in page
+
+
+NUMBER = re.compile(r"\d[\d.e-]*")
+
+
+def test_reports_on_the_page_are_those_that_its_code_prints(capsys):
+    """Word for word; numbers within a tenth, as kernels of other machines round otherwise."""
+    pytest.importorskip("pandas")
+    scope = {}
+    for code, shown in zip(blocks("reading.md"), blocks("reading.md", "text"), strict=True):
+        exec(compile(code, "reading.md", "exec"), scope)
+        said = capsys.readouterr().out
+        words = [" ".join(NUMBER.sub("#", text).split()) for text in (said, shown)]
+        numbers = [[float(number.rstrip(".")) for number in NUMBER.findall(text)] for text in (said, shown)]
+        assert words[0] == words[1]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.1)
 
 
 def test_there_are_twenty_one_tasks():

@@ -23,7 +23,7 @@ def test_exact_fits_to_enough_measurements_are_supported():
 def test_too_few_measurements_are_not_supported():
     for report in verdicts(n=14):
         assert report.verdict in ("unknown", "contradicted")
-        assert report["measurements a parameter"].status == "violated"
+        assert report["enough"].status == "violated"
 
 
 @pytest.mark.parametrize("rank", [1, 2])

@@ -3,14 +3,16 @@
 import sys
 import warnings
 from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("typer", reason="the extra 'cli' is not installed")
 
 from altmin.cli.app import model_names
-from altmin.demo.story import STORIES
+from altmin.demo.story import _MEANING, STORIES, Story
 from altmin.demo.tell import CHAPTERS, tell_stories
+from altmin.guarantees import GuaranteeReport
 
 FAST = ("computed", "news", "law", "parity", "half_a_table", "parts_of_digits")
 for chapter in CHAPTERS:
@@ -37,6 +39,20 @@ def test_a_story_is_told(name):
     assert told.code.startswith(("altmin.", "model = altmin.", "cross_val_score(altmin."))
     used = [word for word in told.uses.split(", ") if word[0].isupper()]
     assert set(used) <= set(model_names())
+
+
+@pytest.mark.parametrize(
+    ("verdict", "doubt", "said"),
+    [
+        ("recovered", "it can't tell.", ""),
+        ("unknown", "it can't tell.", " it can't tell."),
+        ("unknown", "", " What to try: more samples."),
+    ],
+)
+def test_a_story_says_what_its_report_doubts_or_what_to_try(verdict, doubt, said):
+    model = SimpleNamespace(guarantee_=GuaranteeReport(verdict, (), advice="more samples; less noise"))
+    told = Story("?", "answer", "AND", "data", "code", model=model, doubt=doubt)
+    assert told.verdict == f"Is it the truth? Verdict: {verdict}. {_MEANING[verdict]}{said}"
 
 
 def test_every_estimator_has_a_story():

@@ -20,6 +20,7 @@ from altmin.guarantees.residuals import (
     drift,
     gradient_t,
     half_grams,
+    influence,
     robust_error,
     robustness,
     singular_ratio,
@@ -63,8 +64,9 @@ def test_robust_error_is_the_larger_of_two_standard_errors(uneven):
     plain = np.sum(r**2) / 56 * np.trace(inverse)
     each = sum(r[i] ** 2 * np.sum((inverse @ J[i]) ** 2) for i in range(60)) * 60 / 56
     assert (each > plain) == uneven
-    assert robust_error(J, inverse, r, exact=False) == pytest.approx(max(plain, each) ** 0.5)
-    assert robust_error(J, inverse, r, exact=True) == pytest.approx(plain**0.5)
+    influences = influence(J, inverse)
+    assert robust_error(influences, inverse, r, exact=False)[0] == pytest.approx(max(plain, each) ** 0.5)
+    assert robust_error(influences, inverse, r, exact=True) == (pytest.approx(plain**0.5), 0.0)
 
 
 def test_drift_compares_the_steps_of_early_and_late_rows():

@@ -37,7 +37,7 @@ def test_a_report_prints_renders_and_serialises():
     text = str(report)
     assert "plausible" in text
     assert "more samples" in text
-    assert "cannot be checked" in text
+    assert "2 rows for information" in text
     page = report._repr_html_()
     assert "span &lt;b&gt;" in page
     assert "<b>span" not in page
@@ -50,12 +50,14 @@ def test_a_report_prints_renders_and_serialises():
 def test_what_decides_comes_first_and_the_rest_is_folded():
     rows = (
         row(1.0, at_most=2.0),
-        check("decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True),
+        check(
+            "decides", "d", "evidence", 3.0, at_most=2.0, meaning="m", decisive=True, otherwise="contradicted"
+        ),
     )
     report = GuaranteeReport("contradicted", rows, advice="try <more>")
     page = report._repr_html_()
     assert page.index("decides") < page.index("<details>") < page.index("span &lt;b&gt;")
-    assert "What to do next:</b> try &lt;more&gt;" in page
+    assert "What to do next</b></p><ul><li>try &lt;more&gt;</li>" in page
     assert [each.symbol for each in report.decisive] == [each.symbol for each in report.violated] == ["d"]
 
 
@@ -64,7 +66,7 @@ def test_rich_draws_the_report_as_a_table():
     console.print(GuaranteeReport("plausible", (row(1.0, at_most=2.0),), advice="more samples"))
     text = console.file.getvalue()
     assert "plausible" in text
-    assert "next: more samples" in text
+    assert "What to do next:\n  - more samples" in text
 
 
 def test_json_holds_bounds_as_numbers():

@@ -224,6 +224,12 @@ def guarantee(
     effort: Annotated[
         str, typer.Option(help="'full' also fits halves of the samples and compares; 'cheap' doesn't.")
     ] = "full",
+    assume: Annotated[
+        str | None,
+        typer.Option(
+            help="What you know and data can't decide: 'pure' (AND) or 'exogenous' (machines, sensing)."
+        ),
+    ] = None,
     target: Target = None,
     id_column: IdColumn = None,
     header: Header = None,
@@ -231,7 +237,7 @@ def guarantee(
     """Say whether a model found the true factors, why, and what to do next."""
     from altmin.cli.look import judge_model
 
-    judge_model(model, data, effort, _wanted(None, None, id_column, target, header))
+    judge_model(model, data, effort, assume, _wanted(None, None, id_column, target, header))
 
 
 @app.command()

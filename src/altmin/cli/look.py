@@ -37,11 +37,11 @@ def select_number(
         print(f"picture: {out}")
 
 
-def judge_model(model_file: Path, data: str, effort: str, wanted: Wanted) -> None:
+def judge_model(model_file: Path, data: str, effort: str, assume: str | None, wanted: Wanted) -> None:
     """Print the guarantee report of a model on data."""
     model = load_model(model_file)
     frame = read_features(model, data, wanted)
-    print(model.guarantee(frame.X, frame.y, effort=effort))
+    print(model.guarantee(frame.X, frame.y, effort=effort, assume=assume))
 
 
 def describe_model(model_file: Path) -> None:

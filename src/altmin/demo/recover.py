@@ -34,6 +34,8 @@ def topics() -> Story:
         "altmin.AND(30).fit(X)",
         {"topics": lambda: _errors(stages, errors, other)},
         model=model,
+        doubt="The truth is known here, but not to the report: no document is about one topic alone, so "
+        "topics that lie a little further apart would explain the documents as well.",
     )
 
 

@@ -18,6 +18,10 @@ from altmin.demo.story import Story, side_by_side, story, timed
 from altmin.metrics import match_components, sine_errors
 
 _KEY_SIZE, _COARSENESS = 32, 120
+_DOUBT = (
+    "The key is known here, but not to the report: the details of a photograph go together, as those of a "
+    "wrong key would, so it can't tell."
+)
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,7 @@ def key() -> Story:
         "altmin.CompleteDictionaryLearning().fit(scrambled)",
         {"scrambled": lambda: side_by_side(shown)},
         model=model,
+        doubt=_DOUBT,
     )
 
 
@@ -130,6 +135,7 @@ def stream() -> Story:
         "for block in stream:\n    model.partial_fit(block)",
         {"stream": lambda: _errors(rows, errors, change)},
         model=model,
+        doubt=_DOUBT,
     )
 
 

@@ -30,6 +30,8 @@ class Story:
         A small table.
     model : estimator or None
         Whose guarantee is shown.
+    doubt : str
+        Why the report doubts an answer that is known to be right here.
     """
 
     title: str
@@ -40,6 +42,7 @@ class Story:
     figures: dict[str, Callable[[], Any]] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     model: Any = None
+    doubt: str = ""
 
     @property
     def verdict(self) -> str:
@@ -47,8 +50,10 @@ class Story:
         report = getattr(self.model, "guarantee_", None)
         if report is None:
             return ""
-        advice = f" ({report.advice})" if report.advice and report.verdict != "recovered" else ""
-        return f"Is it the truth? Verdict: {report.verdict}. {_MEANING[report.verdict]}{advice}"
+        said = f"Is it the truth? Verdict: {report.verdict}. {_MEANING[report.verdict]}"
+        if report.verdict == "recovered":
+            return said
+        return f"{said} {self.doubt or 'What to try: ' + report.advice.split('; ')[0] + '.'}"
 
 
 _MEANING = {

@@ -35,15 +35,16 @@ class ClassifierEvidence:
 def classifier_tests(e: ClassifierEvidence) -> list[Test]:
     """Of the number of rows, of the classes, of the features."""
     link = whole(
-        "y = b + x'w + x'Mx + noise", "link", None, id="link", reference=f"{PAPER}, Theorem 1",
+        "labels show the sizes of coefficients", "link", None, id="link", reference=f"{PAPER}, Theorem 1",
         otherwise="plausible",
-        meaning="Labels pass through a link: the span of M's eigenvectors survives it, not its eigenvalues.",
+        meaning="Labels depend on the quadratic through odds: which directions matter is found, how much "
+        "each does may be off, and no test tells. So 'plausible' is the most that is said.",
     )  # fmt: skip
     return [
-        whole("rows a parameter", "n / p", e.n_rows / max(e.parameters, 1), at_least=10.0,
+        whole("enough rows for each parameter", "n / p", e.n_rows / max(e.parameters, 1), at_least=10.0,
               id="rows_per_parameter",
               meaning="With fewer, a boundary of this rank separates noise as well."),
-        whole("classes differ", "2 gain / p", e.gain, at_least=4.0, id="classes_differ",
+        whole("labels depend on the features", "2 gain / p", e.gain, at_least=4.0, id="classes_differ",
               otherwise="contradicted",
               meaning="Gain in log likelihood over knowing nothing; about 1 for labels without any law."),
         *([] if e.halves is None else [halves_test(e.halves, 0.3)]),
@@ -53,11 +54,13 @@ def classifier_tests(e: ClassifierEvidence) -> list[Test]:
 
 
 CLASSIFIER: Family[ClassifierEvidence] = Family(
-    claim=lambda e: "These are the log odds b + x'w + x'Mx, up to what logistic regression shrinks.",
+    claim=lambda e: (
+        "The log odds are this quadratic in the features, up to what logistic regression shrinks."
+    ),
     tests=classifier_tests,
     rule=lambda e: Rule("halves", ("rows_per_parameter", "classes_differ", "halves", "link")),
     error=lambda e: e.halves,
     advice=ADVICE,
     closer="guarantee(X, y, effort='full') compares fits on halves",
-    otherwise="no theorem covers the link: judge it by held-out rows",
+    otherwise="no more than this can be said of labels: compare predictions with rows that were held out",
 )

@@ -164,11 +164,7 @@ def least(verdicts: Iterable[str]) -> str:
 
 def allowed(row: Condition) -> str:
     """The best verdict that a condition leaves."""
-    if row.status == "holds":
-        return "recovered"
-    if row.status == "violated":
-        return row.otherwise
-    return "plausible" if row.otherwise == "plausible" else "unknown"
+    return row.leaves
 
 
 def whole(name: str, symbol: str, measured: float | None, *, everywhere: bool = True, **options: Any) -> Test:
@@ -218,7 +214,7 @@ def _factors(tests: list[Test], table: Table, complete: str) -> tuple[Factor, ..
         if verdict == general != "recovered":
             against += [f"'{row.name}' {_FAILED[row.status]}" for row in of_all if allowed(row) == general]
         if verdict == complete != "recovered":
-            against.append("tests are missing at this effort")
+            against.append("not all tests could be made")
         numbers = (float(table.error[number]), float(table.bound[number]), int(table.samples[number]))
         found.append(Factor(number, verdict, *numbers, "; ".join(against[:2])))
     return tuple(found)
@@ -234,8 +230,9 @@ def _advice(family: Family[Any], rows: tuple[Condition, ...], effort: str) -> st
         ),
         key=lambda row: -VERDICTS.index(allowed(row)),
     )
-    notes = list(dict.fromkeys(family.advice[row.id] for row in lacking if row.id in family.advice))
-    notes = notes[:_MOST_ADVICE]
-    if effort == "cheap" and family.closer:
+    rejected = [row for row in lacking if allowed(row) == "contradicted"]  # no effort mends that
+    asked = (row.id for row in rejected or lacking)
+    notes = list(dict.fromkeys(family.advice[id] for id in asked if id in family.advice))[:_MOST_ADVICE]
+    if later and not rejected:
         notes.append(family.closer)
     return "; ".join(notes) or family.otherwise

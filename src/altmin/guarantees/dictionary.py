@@ -159,18 +159,20 @@ def _use_tests(e: AtomsEvidence) -> list[Test]:
              against="used in most samples",
              meaning="Share of the samples that use an atom. An atom that is nearly always there can't be "
              "told from its mixtures with others."),
-        each("samples with each atom", "n on", a.on, at_least=on, id="on",
+        each("enough samples use each atom", "samples", a.on, at_least=on, id="on",
              against="too few samples with it", meaning="Distinct samples that use the atom."),
-        each("samples without each atom", "n off / k", a.off / k, at_least=1.2 if orthogonal else 2.5,
+        each("enough samples lack each atom", "samples / atoms", a.off / k,
+             at_least=1.2 if orthogonal else 2.5,
              id="off", against="too few samples without it",
              meaning="Distinct samples without the atom, over the number of atoms: they fix its direction."),
-        each("samples without an atom fix it", "span", a.span, at_least=0.2, id="span",
+        each("samples that lack an atom fix it", "span", a.span, at_least=0.2, id="span",
              against="the samples without it don't determine it",
              meaning="How evenly the samples without an atom span all other directions (1: evenly)."),
-        whole("distinct samples", "n_eff / k", a.n_distinct / k, at_least=distinct, id="distinct",
-              meaning="Copies of a sample carry no information; with few distinct ones several "
-              "dictionaries are sparse. Codes of few sizes repeat their patterns: then it is enough to have "
-              "about as many as independent uses of these codes make."),
+        whole("enough samples are distinct", "samples / atoms", a.n_distinct / k, at_least=distinct,
+              id="distinct",
+              meaning="Distinct samples, over the number of atoms: copies carry no information, and with few "
+              "samples several dictionaries are sparse. Codes of few sizes repeat their patterns: then it is "
+              "enough to have about as many as independent uses of these codes make."),
     ]  # fmt: skip
 
 
@@ -186,8 +188,8 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
         each("atoms are used independently", "phi", a.together, id="apart", otherwise="plausible",
              at_most=apart,
              against="used together with another atom",
-             meaning="Largest correlation of two atoms' uses. Atoms that come together are known as a "
-             "subspace only: a mixture of the two may be the truth."),
+             meaning="Largest correlation of two atoms' uses. Atoms that come together are known only "
+             "as a pair: mixtures of the two may be the truth."),
         each("each atom occurs without each other one", "alone", np.broadcast_to(a.alone, k), id="alone",
              at_least=0.3 if clean else 0.65, otherwise="plausible",
              against="hardly ever there without another atom",
@@ -197,7 +199,7 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              related, at_most=1.0, id="unrelated", otherwise="plausible",
              against="its codes follow another atom's",
              meaning="Whether size and sign of an atom's code depend on another atom. Those of mixtures do."),
-        each("no three atoms keep together", "threes", np.broadcast_to(a.three, k), at_most=1.0,
+        each("no three atoms keep together", "over chance", np.broadcast_to(a.three, k), at_most=1.0,
              id="three", otherwise="plausible", against="it keeps together with two others",
              meaning="Whether an atom is there with two others far more, or far less, often than with either "
              "of them: mixtures of the three may be what made the samples."),
@@ -205,16 +207,15 @@ def _shape_tests(e: AtomsEvidence) -> list[Test]:
              id="mixed", otherwise="plausible", against="a single feature that is never negative",
              meaning="1 for an atom that is a single feature whose values have one sign. Features of which "
              "one side was lost are sparse by themselves, whatever made them."),
-        each("no mixture of two atoms is sparser", "line", a.line, at_most=1.0, id="lines",
+        each("no mixture of two atoms is sparser", "over chance", a.line, at_most=1.0, id="lines",
              otherwise="plausible", against="a mixture with another atom is sparser",
              meaning="How many more samples than by chance use two atoms in one fixed proportion: then a "
              "mixture of the two is sparser than the atoms themselves."),
         each("an atom isn't doubtful in several ways", "sum of squares",
              (np.maximum(a.together, 0.0) / apart) ** 2 + a.line**2 + related**2, at_most=_SEVERAL,
              id="several", otherwise="plausible", against="doubtful in several ways",
-             meaning="Squares of the three numbers above that tell of a mixture (used together, codes that "
-             "follow each other, a crowded line), each over its bound: a mixture that no one of them shows "
-             "leaves something in all."),
+             meaning="Three signs of a mixture (used together, codes that follow each other, one fixed "
+             "proportion) added up: a mixture that no one of them shows leaves something in all."),
         each("samples with an atom share one direction", "second", a.second, at_most=1.0, id="one_direction",
              otherwise="plausible", against="its samples point in two directions",
              meaning="What samples with an atom hold besides it has a direction of its own: two atoms were "
@@ -250,17 +251,16 @@ def _doubt_tests(e: AtomsEvidence) -> list[Test]:
     if a.noise == 0:
         return []
     return [
-        each("atoms that are on or off meet", "enough / both", np.broadcast_to(a.unmet, len(a.theta)),
+        each("atoms that are on or off meet", "over most allowed", np.broadcast_to(a.unmet, len(a.theta)),
              at_most=1.0, id="met", otherwise="plausible", against="never there with a certain other atom",
              meaning="Samples that would show that two atoms meet, over those with both. Two atoms with "
              "codes of one size that never meet may be one atom, with and without another one."),
-        each("doubts of all sorts don't add up", "sum of 4th powers",
+        each("doubts of all sorts don't add up", "doubts",
              doubts(a, _related(a), e.fit.components.shape[1]), id="doubts",
              at_most=_DOUBTS + _OF_MANY * float(np.log(max(len(a.theta) / 6, 1.0))),
              otherwise="plausible", against="many tests hold by little",
-             meaning="Fourth powers of the numbers that tell of another model, each over what one right "
-             "fit in fifty has. With noise, samples of another model may pass each test, but hardly all of "
-             "them easily."),
+             meaning="All signs of another model added up, each over what one right fit in fifty has. With "
+             "noise, samples of another model may pass each test, but hardly all of them easily."),
     ]  # fmt: skip
 
 
@@ -341,12 +341,12 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               float(a.multiplied**2 + np.max(a.three) ** 2
                     + (0.0 if clean else max(a.tied / _TIED, 0.0) ** 2 + (a.dense / _DENSE) ** 2)),
               at_most=_SEVERAL, id="none_in_all", everywhere=False, otherwise="plausible",
-              meaning="Squares of the numbers that tell of a missing atom (signs that go together, products, "
-              "three atoms that keep together), each over its bound: one that is rare leaves something in "
-              "all."),
+              meaning="Signs of a missing atom (codes whose signs go together, products, three atoms that "
+              "keep together) added up: one that is rare leaves something in all."),
         whole("nothing is missing: nothing lies outside", "outside", a.outside, at_most=2.0, id="inside",
               everywhere=False, otherwise="contradicted",
-              meaning="Energy for each dimension outside the span of the atoms, over that of noise inside."),
+              meaning="What samples hold that no mixture of the atoms gives, over what noise would leave "
+              "there."),
     ]  # fmt: skip
     return [*found, settled, unchanged] if e.fit.theorem == 3 else found
 
@@ -404,8 +404,9 @@ DICTIONARY = Family(
         "on": "some atoms are too rare: more samples",
         "off": "codes vanish in too few different samples: more samples",
         "span": "codes vanish in too few different samples: more samples",
-        "distinct": "more distinct samples",
-        "apart": "some atoms occur together: only their span is known, not each of them",
+        "distinct": "more samples that aren't copies of each other",
+        "apart": "some atoms occur together, so mixtures of them fit as well: samples with one of them alone "
+        "would tell",
         "alone": "some atoms occur only with another one: samples without that one would tell",
         "met": "some atoms are never there together: one may be the sum of the other and a third one",
         "unrelated": "codes of some atoms follow those of others: mixtures of the two may be the truth",
@@ -429,16 +430,18 @@ DICTIONARY = Family(
         "no_lean": "noise or features are lopsided: look at features of which more is left over on one side",
         "least_squares": "atoms don't fit their codes: CompleteDictionaryLearning needs no orthogonality",
         "accurate": "noise blurs the atoms: more samples",
-        "judged": "too many atoms can't be judged: more samples",
+        "judged": "too few atoms pass to believe the others: more samples, or another n_components",
         "structure": "codes are hardly sparser than noise: no sparse dictionary is seen",
         "none_missing": "some samples need many more atoms: atoms may be missing (a larger n_components, or "
         "ApproximateDictionaryLearning for more atoms than features)",
-        "none_dense": "some samples are dense: outliers, or atoms are missing",
+        "none_dense": "some samples need many atoms: they are outliers, or atoms are missing (a larger "
+        "n_components, or ApproximateDictionaryLearning for more atoms than features), or the data changed "
+        "on the way (then judge early and late samples separately)",
         "none_tied": "codes go together as those of a missing atom do, or noise isn't the same for all "
         "features: a larger n_components, or features in units of their noise",
         "none_multiply": "two atoms leave a trace of their own where both occur: samples aren't sums",
         "none_in_all": "an atom may be missing: more samples, or a larger n_components",
-        "inside": "something lies outside the span of the atoms: a larger n_components",
+        "inside": "samples hold something that no mixture of the atoms gives: a larger n_components",
         "settled": "the stream changed: wait for more samples",
         "unchanged": "the stream changed, and these are the atoms since then: guarantee(X) with the samples "
         "since then judges these alone",

@@ -23,7 +23,7 @@ from altmin.guarantees.dictionary_shadow import shadows
 from altmin.guarantees.refits import distinct
 from altmin.io.records import record
 from altmin.kernels.bernoulli_gauss import sparse_posterior
-from altmin.kernels.gram import row_blocks, row_norms2
+from altmin.kernels.gram import row_norms2
 from altmin.kernels.lines import crowded_lines
 from altmin.kernels.pursuit import Pursuit
 from altmin.kernels.thresholds import keep_large

@@ -78,7 +78,7 @@ def machine_tests(e: MachineEvidence) -> list[Test]:
     T = e.lens.T
     alive = int(np.sum(T != 0)) if T.ndim == 1 else int(np.sum(T.any(axis=0)))
     columns = whole(
-        "columns that vary", "rank of X", float(alive), at_least=float(d), id="columns",
+        "every column varies by itself", "rank of X", float(alive), at_least=float(d), id="columns",
         reference="identifiability",
         meaning="Constant or redundant columns have no coefficient of their own.",
     )  # fmt: skip
@@ -138,7 +138,8 @@ MACHINE = Family(
 def swept_tests(loss: float) -> list[Test]:
     """Of a fit by sweeps: no theorem speaks for it."""
     return [
-        whole("moments of the features", "kappa, phi", None, id="theory", reference=f"{PAPER}, Theorem 1",
+        whole("features are such as the theory speaks of", "kappa, phi", None, id="theory",
+              reference=f"{PAPER}, Theorem 1",
               meaning="One-hot and very sparse features are outside the theory: predictions may be good, "
               "but nothing says that the factors are the true ones."),
         whole("loss", "rho", loss, at_most=1.0, id="loss", meaning="Share of the variance that is left."),
@@ -146,11 +147,11 @@ def swept_tests(loss: float) -> list[Test]:
 
 
 SWEPT: Family[float] = Family(
-    claim=lambda loss: "Nothing is claimed beyond predictions.",
+    claim=lambda loss: "The coefficients are the true ones.",
     tests=swept_tests,
     rule=lambda loss: Rule("sweeps", ("theory",)),
     error=lambda loss: None,
     advice={},
     closer="",
-    otherwise="judge it by held-out rows",
+    otherwise="compare predictions with rows that were held out",
 )

@@ -30,7 +30,6 @@ from altmin.guarantees.residuals import (
     robust_error,
     robustness,
     singular_ratio,
-    vagueness,
     weighted_norms,
     white_ratio,
 )
@@ -145,9 +144,11 @@ def measure_rows(
     share = float(np.linalg.norm(left)) / spread
     exact = share <= EXACT  # rounding follows no further law
     fitted, rest = target - left, np.zeros_like(left) if exact else left
-    standard = begin(robust_error, J, inverse, left, exact)
-    further = misfit(rest, J, (S,), directions, fitted, seed=seed, inverse=inverse)
-    noise_error = standard.result() / size
+    few = J.astype(np.float32)  # of what chance gives few digits are enough
+    each = influence(J, inverse)
+    noise, vague = robust_error(each, inverse, left, exact)
+    further = misfit(rest, few, (S,), directions, fitted, seed=seed, inverse=inverse)
+    noise_error = noise / size
     white = 0.0 if exact else white_ratio(left, S, S, seed)
     scaled = values[real] / lens.target_scale
     spread_of_noise = np.column_stack([fitted**2, S**2])
@@ -155,8 +156,7 @@ def measure_rows(
     if beside:
         gradient += 2 * S * (model.diagonal * unit**2 / lens.target_scale)
     differences = np.column_stack([fitted - fitted.mean(), S * gradient])
-    each = influence(J, inverse)
-    other = (0.0, 0.0) if exact else other_laws(left, J, gram, each, differences, size, first=1)
+    other = (0.0, 0.0) if exact else other_laws(left, few, gram, each, differences, size, first=1)
     error = float(np.hypot(noise_error, step_error)) * size
     two_valued = np.inf if beside else _beside_two_valued(F * unit, scaled, lens, error)
     return RowEvidence(
@@ -182,7 +182,7 @@ def measure_rows(
         drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
-        vagueness=0.0 if exact else vagueness(each, left),
+        vagueness=vague,
         other_law=other[0],
         hidden_law=other[1],
         two_valued=two_valued,

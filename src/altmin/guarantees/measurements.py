@@ -24,7 +24,6 @@ from altmin.guarantees.residuals import (
     robust_error,
     robustness,
     singular_ratio,
-    vagueness,
     white_ratio,
 )
 from altmin.io.records import record
@@ -111,14 +110,16 @@ def look(
     left_over = r - J @ step  # after one more Gauss-Newton step: what no parameter explains
     gradient = (a * c) @ R * 2 if V is None else np.hstack([(b * c) @ L, (a * c) @ R])
     exact = bool(np.sqrt(np.mean(left_over**2)) <= EXACT)  # rounding follows no further law
-    noise_error = robust_error(J, inverse, left_over, exact) / size
+    few = J.astype(np.float32)  # of what chance gives few digits are enough
+    each = influence(J, inverse)
+    noise, vague = robust_error(each, inverse, left_over, exact)
+    noise_error = noise / size
     designs = (S,) if V is None else (S, T)
     across, further = _directions(designs, a, b)
     fitted, uneven = (a * b) @ c, 0.0 if exact else white_ratio(left_over, S, T)
     spread_of_noise = np.column_stack([fitted**2, *(part**2 for part in designs)])
     differences = np.column_stack([fitted, np.hstack(designs) * gradient])
-    each = influence(J, inverse)
-    other = (0.0, 0.0) if exact else other_laws(left_over, J, gram, each, differences, size, first=0)
+    other = (0.0, 0.0) if exact else other_laws(left_over, few, gram, each, differences, size, first=0)
     return Measured(
         p,
         distinct,
@@ -126,14 +127,7 @@ def look(
         float(np.sqrt(np.mean(left_over**2))),
         noise_error,
         float(np.linalg.norm(step)) / size,
-        misfit(
-            left_over,
-            J,
-            designs,
-            across,
-            fitted,
-            further,
-        ),
+        misfit(left_over, few, designs, across, fitted, further, inverse=inverse),
         0.0 if exact else gradient_t(left_over, np.sum(gradient**2, axis=1)),
         len(r),
         spread,
@@ -142,7 +136,7 @@ def look(
         drift=0.0 if exact else drift(J, halves, inverse, r, noise_error, size),
         size=size,
         robustness=robustness(size, sigma),
-        vagueness=0.0 if exact else vagueness(each, left_over),
+        vagueness=vague,
         other_law=other[0],
         hidden_law=other[1],
         design_t=None if V is None else float(np.abs(S.T @ T).max() / np.sqrt(len(S))),

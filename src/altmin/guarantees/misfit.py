@@ -114,9 +114,11 @@ def misfit(
     further = np.empty((len(r), 0)) if further is None else further
     columns = 4 * across.shape[1] + 2 * _WAVES + further.shape[1] + J.shape[1] + 10
     rows = _evenly(len(r), max(_COST / (columns * _FLIPS), 6 * J.shape[1]))
+    J = J[rows]
     if inverse is None or len(rows) < len(r):
-        inverse = inverse_gram(J[rows].T @ J[rows])
-    drawn = _flipped(r[rows], J[rows], inverse, rng)
+        exact = J.astype(np.float64)
+        inverse = inverse_gram(exact.T @ exact)
+    drawn = _flipped(r[rows], J, inverse, rng)
     across = across[rows].astype(np.float32)  # of chance few digits are enough
     curves = np.hstack([bends(fitted[rows]).astype(np.float32), shapes(across), waves(across, rng)])
     terms = np.hstack([further[rows].astype(np.float32), _about_mean(curves)])
@@ -238,7 +240,7 @@ def _flipped(r: Array, J: Array, inverse: Array, rng: np.random.Generator) -> Ar
     """
     unit = (r / np.maximum(np.abs(r).max(), 1e-300)).astype(np.float32)
     signs = rng.choice(np.array([-1.0, 1.0], np.float32), (_SUMS + _SIZES, len(r)))
-    drawn, J = np.vstack([unit, unit * signs]), J.astype(np.float32)
+    drawn, J = np.vstack([unit, unit * signs]), J.astype(np.float32, copy=False)
     drawn -= ((drawn @ J) @ inverse).astype(np.float32) @ J.T
     return np.asarray(drawn / np.maximum(np.linalg.norm(drawn, axis=1, keepdims=True), 1e-30))
 
@@ -317,13 +319,14 @@ def _thirds(designs: list[Array], r: Array) -> tuple[float, float]:
 
 
 def _third_moments(u: Array, r: Array) -> Array:
-    """Sums of r u_i u_j u_l: each pair once."""
+    """Sums of r u_i u_j u_l: each set of three once."""
     d = u.shape[1]
-    first, second = np.triu_indices(d)
     u = np.ascontiguousarray(u.T)
-    sums = (u[first] * u[second]) @ (r * u).T
+    weighted = r * u
     moments = np.empty((d, d, d), dtype=u.dtype)
-    moments[first, second] = moments[second, first] = sums
+    for i in range(d):
+        sums = (u[i] * u[i:]) @ weighted[i:].T
+        moments[i, i:, i:] = moments[i:, i, i:] = moments[i:, i:, i] = sums
     return moments
 
 

@@ -226,12 +226,12 @@ NONNEGATIVE = Family(
         "piled_up": "weights look binary: give a start (init=)",
         "independent": "two components are nearly the same: use fewer components",
         "signs": "weights have both signs: a dictionary (CompleteDictionaryLearning) may be the right model",
-        "n_eff": "there are too few distinct samples",
+        "n_eff": "there are too few distinct samples: more of them, or fewer components",
         "unique": "if each feature occurs nearly alone in some samples, declare it: "
         "guarantee(X, assume='pure')",
         "pure": "some components have no nearly pure sample, though it was declared: leave assume= away",
         "none_left_out": "look at the samples in outlier_mask_: another component may be in them",
-        "few_outliers": "many samples contradict the model: more components, or look at outlier_mask_",
+        "few_outliers": "many samples contradict the model: use more components, or look at outlier_mask_",
         "noise_left": "what is left over has structure: try more components",
         "signs_of_noise": "some samples can't be such mixtures: try more components, or give a start (init=)",
         "no_constant": "a background of its own was added to each sample: take it away first",
@@ -240,16 +240,19 @@ NONNEGATIVE = Family(
         "curve_seen": "noise would hide values that saturate: more samples, or less noise",
         "none_lost": "some values are 0 where much was expected: if they were lost, leave them out "
         "(missing='mask')",
-        "straight": "samples may be no sums: undo what saturates or distorts the features",
+        "straight": "samples may be no sums of components: undo what saturates or distorts the features",
         "none_multiply": "two components leave something of their own where they occur together: samples "
-        "aren't sums, or values were rounded coarsely",
+        "aren't sums, a component is missing, or values were rounded coarsely",
         "told_apart": "two components are too close for this noise: use one fewer, or more precise data",
-        "corners": "the purest samples are no corners of the fit: pure samples may not be there",
+        "corners": "the components lie beyond their purest samples: pure samples may not be there, so leave "
+        "assume= away, or add purer samples",
         "halves": "fits on halves disagree: more samples, or another number of components",
         "again": "noise moves the components: more samples, or less noise",
         "restarts": "fits from other starts find other components: give a start (init=), or try another "
         "number of components",
         "fixed_by_entries": "entries are missing: observe more of them, or use fewer components",
+        "completed": "entries are missing, and of such data no more than 'plausible' is said: fit the "
+        "complete samples alone if there are enough of them",
         "every_feature": "some features are hardly observed: leave them out",
         "samples_say_enough": "many samples have too few observed entries: leave them out",
     },
@@ -273,7 +276,8 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
               float(s.empty) if distinct >= len(s.carried) else None, at_most=0,
               id="none_empty", otherwise="contradicted",
               meaning="An empty component says that fewer are enough for these samples."),
-        whole("no pile of samples short of a corner", "negative entries", s.negative_mass if s.piled else 0.0,
+        whole("samples don't pile up at a mixed composition", "negative entries",
+              s.negative_mass if s.piled else 0.0,
               at_most=0.02, id="piled_up", otherwise="plausible",
               meaning="Many samples have the same largest share of a component, and none is that component "
               "alone: if components may have negative entries, the true one may lie elsewhere."),
@@ -288,7 +292,7 @@ def _shape_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
               everywhere=e.residual > NOISELESS,  # what is left over may be of more samples like these
               meaning="Samples that were left out as outliers may be made of a feature that is missing."),
         whole("samples are distinct", "samples", distinct, at_least=3 * D, id="n_eff",
-              meaning="Copies of a sample carry no information."),
+              meaning="Copies of a sample carry no information, so only one of them is counted."),
     ]  # fmt: skip
 
 
@@ -298,8 +302,8 @@ def _fit_tests(s: ConeShape, e: ConeEvidence) -> list[Test]:
     found = [
         whole("no sample needs a negative share", "error", 2 * s.weights["D"] * s.negative, at_most=most,
               id="negative",
-              meaning="Error of the components that the most negative share suggests: samples outside the "
-              "cone need negative shares."),
+              meaning="Error of the components that the most negative share suggests: samples that lie "
+              "outside of all mixtures need negative shares."),
         whole("nothing is missing: the data are explained", "left over", e.residual, at_most=most,
               id="residual", everywhere=False, otherwise="contradicted",
               meaning="Share of the data, in norm, that mixtures of the components leave over."),
@@ -323,9 +327,9 @@ def _uniqueness(s: ConeShape, e: ConeEvidence) -> Test:
         )  # fmt: skip
     return each(
         "no other non-negative components explain the samples", "room", _growth(e), at_most=ROOM,
-        id="unique", otherwise="plausible", against="a larger cone explains the samples as well",
-        meaning="How far the components can be moved outwards without a negative entry. Where they can, data "
-        "alone don't tell the smallest cone from larger ones.",
+        id="unique", otherwise="plausible", against="components further out explain the samples as well",
+        meaning="How far the components can be moved apart without a negative entry. Where they can, data "
+        "alone don't tell which of these sets of components made the samples.",
     )  # fmt: skip
 
 
@@ -387,7 +391,8 @@ def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
 def _corners(s: ConeShape) -> Test:
     """Whether the pure samples that were declared are where the components are."""
     return each(
-        "nearly pure samples lie in the corners", "other shares", np.broadcast_to(s.slack, len(s.carried)),
+        "components lie where their purest samples are", "other shares",
+        np.broadcast_to(s.slack, len(s.carried)),
         at_most=0.065, id="corners", otherwise="plausible", against="its purest samples lie elsewhere",
         meaning="Share of other components in a typical sample among those that are nearly pure, as was "
         "declared. Where it is large, the component lies beyond its samples.",
@@ -405,16 +410,16 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               "missing component shows here."),
         whole("negative shares are noise", "size / noise", e.excess if noisy else 0.0, at_most=1.3,
               id="signs_of_noise", otherwise="contradicted",
-              meaning="Size of negative shares over what noise explains; if components cut through the data, "
-              "shares are more negative."),
+              meaning="Size of negative shares over what noise explains; where components lie inside of the "
+              "data, shares are more negative."),
         whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=3.0, id="straight",
               otherwise="contradicted" if (e.curved or 0.0) > 4 else "plausible",
               meaning="What is left over follows squares, roots, powers or steps of the values that half of "
               "the features lets expect: features saturate or multiply."),
         whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
               at_most=0.05, id="curve_seen",
-              meaning="Error of the components that a power of the values would make which is just large "
-              "enough to be seen in what is left over."),
+              meaning="Error that the components could have from features that saturate so little that it "
+              "can't be seen in what is left over."),
         whole("features don't multiply", "deviations", e.multiplied if noisy else 0.0, at_most=4.0,
               id="none_multiply",  # filled-in entries follow the shares by themselves
               otherwise="contradicted" if (e.multiplied or 0.0) > 6 and e.holes is None else "plausible",

@@ -86,11 +86,11 @@ def plausible_atoms(fit: AtomEvidence) -> NDArray[np.bool_]:
 def _stability(fit: AtomEvidence) -> list[Test]:
     """Agreement of halves, atom by atom, and sparsity that Gaussian data wouldn't have."""
     return [
-        whole("sparse structure", "held-out error / Gaussian surrogate's",
+        whole("samples are sparser than Gaussian ones", "error / error without atoms",
               fit.held_out / fit.surrogate if fit.surrogate > 0 else np.nan, at_most=SURROGATE,
               id="structure",
-              meaning="Gaussian data of the same covariance have no atoms; data with atoms are coded "
-              "better."),
+              meaning="Error on samples that the atoms were not fitted to, over that of Gaussian data of the "
+              "same covariance, which have no atoms."),
         each("fits on halves agree", "halves", fit.sines, at_most=HALVES, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between an atom and that of a fit on half of the samples."),
@@ -101,10 +101,10 @@ def _stability(fit: AtomEvidence) -> list[Test]:
 
 def _proof() -> Test:
     return whole(
-        "no other dictionary explains the samples", "alternatives", None, id="alternatives",
+        "wrong atoms would have been noticed", "alternatives", None, id="alternatives",
         otherwise="plausible",
-        meaning="Stable wrong atoms exist (too few components merge true ones), and no test is known that "
-        "tells them from true ones.",
+        meaning="Wrong atoms may pass all these tests (where there are too few components, one merges "
+        "several true ones), and no test is known that tells. So 'plausible' is the most that is said.",
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def _table(fit: AtomEvidence) -> Table | None:
 OVERCOMPLETE: Family[AtomEvidence] = Family(
     claim=lambda fit: (
         "These are the atoms that made the samples, up to sign. Of atoms that always occur together "
-        "only the span is known."
+        "only mixtures are known."
     ),
     tests=tests,
     rule=lambda fit: Rule("stable atoms", ("structure", "halves", "use", "alternatives")),
@@ -126,10 +126,11 @@ OVERCOMPLETE: Family[AtomEvidence] = Family(
     table=_table,
     advice={
         "structure": "the data aren't sparser than Gaussian ones: other n_nonzero_coefs",
-        "halves": "more rows, other n_components or n_nonzero_coefs",
-        "use": "fewer components",
+        "halves": "fits on halves disagree: more samples, or another n_components or n_nonzero_coefs",
+        "use": "hardly any sample uses some atoms: fewer components",
     },
-    closer="guarantee(X, effort='full') refits on halves and on Gaussian surrogates, atom by atom",
+    closer="guarantee(X, effort='full') also fits halves of the samples, and data without any atoms, and "
+    "compares",
     otherwise="wrong atoms can be stable too, so this is no proof: compare with a larger n_components",
 )
 

@@ -41,19 +41,20 @@ ADVICE = {
     "no_further_step": "y isn't quadratic in these features: add terms or features, or transform y",
     "no_further_product": "y holds products of three features: add them as columns",
     "no_further_direction": "y isn't quadratic in these features: add terms or features, or transform y",
-    "no_further_rank": "a larger rank",
+    "no_further_rank": "products of two features are missing: a larger rank",
     "centred": "some targets may be lost or those of other rows: look at the rows with the largest residuals",
     "own_targets": "targets follow the rows next to them: they may stand in the wrong row, or be averages",
     "one_law": "some rows may follow a law of their own: look at those with large residuals for what "
     "tells them apart, and fit them separately",
     "no_hidden_law": "more rows: a second law in some of them could hide in the noise",
     "sharp": "more rows: a term that isn't quadratic could hide in the noise",
-    "no_noise_in_features": "the features were measured with error, which distorts the coefficients",
+    "no_noise_in_features": "the features were measured with error, which distorts the coefficients: measure "
+    "them more exactly",
     "columns": "drop constant or redundant columns: they have no coefficient of their own",
     "two_valued": "a smaller rank, or less noise: what follows from the rank alone could be anything",
     "enough": "more measurements: with few, other answers fit them as well",
     "loss": "something is left over: noise, too low a rank, or a wrong answer",
-    "seen_again": "call guarantee(X, y) with rows that can be read again",
+    "seen_again": "call guarantee(X, y) with rows that can be read again, if there are few enough parameters",
     "rows_per_parameter": "more rows: with few, a boundary of this rank separates noise as well",
     "classes_differ": "the labels hardly depend on the features",
     "halves": "fits on halves disagree: more rows",
@@ -92,13 +93,15 @@ def row_tests(e: RowEvidence | Measured, bound: float, found: str) -> list[Test]
         whole("rows tell all coefficients apart", "smallest / largest effect", e.conditioning, at_least=0.01,
               id="identifiable",
               meaning="Features that go together, or few rows, leave coefficients that can't be told apart."),
-        whole(f"distinct {found} a parameter", "rows / coefficient", e.distinct / e.parameters,
+        whole(f"enough distinct {found} for each coefficient", "rows / coefficient",
+              e.distinct / e.parameters,
               at_least=1.5 if e.left <= EXACT else 3.0, id="distinct",
               meaning="With fewer, a model of this rank fits noise as well."),
-        whole("error of w and M" if found == "rows" else "error of M", "relative, 90 %", bound,
+        whole("coefficients are accurate" if found == "rows" else "the matrix is accurate", "relative, 90 %",
+              bound,
               at_most=_MOST_ERROR, id="error",
-              meaning="Relative error that noise leaves in the coefficients of standardised features; more "
-              "rows make it smaller."),
+              meaning="Relative error that noise leaves in the coefficients of standardised features, in "
+              "nine of ten cases; more rows make it smaller."),
     ]  # fmt: skip
     return [*tests, *_noise_tests(e, found)] if _noisy(e) else tests
 
@@ -107,47 +110,51 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
     machine = found == "rows"
     where = "features" if machine else "designs"
     return [
-        whole("no further shape", "largest / chance", e.misfit.shape, at_most=1.2, id="no_further_shape",
+        whole("what is left over follows no curve", "largest / chance", e.misfit.shape, at_most=1.2,
+              id="no_further_shape",
               otherwise="contradicted",
               meaning="The residuals follow a curve, a kink or a wave of the features."),
-        whole("no further pattern", "sum / chance", e.misfit.pattern, at_most=5.0, id="no_further_pattern",
+        whole("what is left over is no sum of slight curves", "sum / chance", e.misfit.pattern,
+              at_most=5.0, id="no_further_pattern",
               otherwise="contradicted",
               meaning="Many further functions of the features explain a little of the residuals each."),
-        whole("no further step", "sum / chance", e.misfit.steps, at_most=3.7, id="no_further_step",
+        whole("what is left over doesn't jump", "sum / chance", e.misfit.steps, at_most=3.7,
+              id="no_further_step",
               otherwise="contradicted" if e.misfit.steps > _SURELY else "plausible",
               meaning="Residuals differ between the sides of planes: a jump, a kink or a bend along some "
               f"direction of the {where}."),
-        whole("no product of three", "largest / chance", e.misfit.product, at_most=1.45,
+        whole("no product of three is missing", "largest / chance", e.misfit.product, at_most=1.45,
               id="no_further_product", otherwise="contradicted",
               meaning=f"Products of three {where} are left in the residuals."),
-        whole("no further direction", "largest / chance", e.misfit.ridge, at_most=1.45,
+        whole("what is left over doesn't bend", "largest / chance", e.misfit.ridge, at_most=1.45,
               id="no_further_direction", otherwise="contradicted",
               meaning=f"Residuals bend along some direction of the {where}: a jump, a saturation, a wave."),
-        whole("no further quadratic" if machine else "no further rank",
+        whole("no product of two is missing",
               "largest / chance", e.misfit.rank, at_most=1.5,
               id="no_further_rank", otherwise="contradicted",
-              meaning="Nothing is missing: with too low a rank a quadratic is left over."),
+              meaning="With too low a rank, products of two are left in the residuals."),
         whole("residuals are centred along the prediction", "|t|", e.misfit.middle, at_most=4.0,
               id="centred", otherwise="plausible",
               meaning="Most residuals lean one way and a few far the other way where predictions are large: "
-              "some targets may be lost, or those of other rows, and the model is shrunk."),
+              "some targets may be lost, or those of other rows, which makes coefficients too small."),
         whole("targets stand in their own rows", "|t|", e.misfit.neighbour, at_most=4.5, id="own_targets",
               otherwise="plausible",
               meaning="Residuals follow the predictions of the rows next to them: targets were moved or "
-              "averaged, and the model is shrunk."),
-        whole("a further term would be seen", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
+              "averaged, which makes coefficients too small."),
+        whole("a further term would show", "unseen", e.misfit.unseen / max(e.size, 1e-300), at_most=0.1,
               id="sharp", meaning="Size of a term that could hide in the noise, over that of the model."),
         whole("rows follow one law", "relative", e.other_law, at_most=_OTHER, id="one_law",
               otherwise="plausible",
               meaning="How far the model is off if residuals are large where they are because some rows (two "
-              "fifths at most) follow another law: noise that is uneven by itself looks the same."),
-        whole("another law of some rows would be seen", "relative", e.hidden_law, at_most=0.1,
+              "fifths at most) follow another law, unless their shape says that noise is uneven by itself."),
+        whole("another law of some rows would show", "relative", e.hidden_law, at_most=0.1,
               id="no_hidden_law",
               meaning="How far rows of another law (two fifths at most) could move the model, and not be "
               "seen by the size of the residuals."),
         whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=_GROWS,
               id="no_noise_in_features", otherwise="contradicted",
-              meaning=f"Residuals grow with the gradient: the {where} carry noise, and M is shrunk."),
+              meaning=f"Residuals are larger where the prediction is steep: the {where} carry noise, and "
+              "that makes coefficients too small."),
         whole("early and late rows agree", "drift", e.drift, at_most=1.0, id="still",
               otherwise="contradicted",
               meaning="Difference of the models of early and late rows, over what noise explains."),
@@ -198,7 +205,8 @@ def slight_curves(rows: RowEvidence | Measured | None, sentence: str) -> str:
 def enough_test(n_rows: float, parameters: float, found: str) -> Test:
     """Whether there are more rows than a model of this size fits whatever they are."""
     return whole(
-        f"{found} a parameter", "n / p", n_rows / max(parameters, 1.0), at_least=3.0, id="enough",
+        f"enough {found} for each parameter", "n / p", n_rows / max(parameters, 1.0), at_least=3.0,
+        id="enough",
         reference="identifiability", meaning=f"With fewer, other answers fit the same {found}.",
     )  # fmt: skip
 
@@ -206,18 +214,21 @@ def enough_test(n_rows: float, parameters: float, found: str) -> Test:
 def stream_tests(ratio: float, loss: float) -> list[Test]:
     """What may be said of rows that are gone."""
     return [
-        whole("rows seen again", "rows", 0.0, at_least=1.0, id="seen_again", otherwise="plausible",
-              meaning="None: the rows of a stream are gone, or parameters are too many to look at them."),
-        whole("the error fell on fresh rows, or is gone", "fall", 0.0 if loss <= EXACT_LOSS else ratio,
+        whole("rows were looked at again", "rows", 0.0, at_least=1.0, id="seen_again", otherwise="plausible",
+              meaning="None was: those of a stream are gone, or parameters are too many, or this estimator "
+              "can't. Whether what is left over is noise isn't known."),
+        whole("the error fell on rows not seen before, or is gone", "fall",
+              0.0 if loss <= EXACT_LOSS else ratio,
               at_most=0.75, id="falling",
-              meaning="Each batch of new rows removes a constant share of the error."),
+              meaning="Factor from one batch of new rows to the next: each should remove a share of the "
+              "error."),
     ]  # fmt: skip
 
 
 def halves_test(apart: float, bound: float) -> Test:
     """Agreement of fits on halves."""
     return whole(
-        "halves agree", "halves", apart, at_most=bound, id="halves",
+        "fits on halves agree", "halves", apart, at_most=bound, id="halves",
         meaning="Largest relative difference of fits on halves of the rows from the fit.",
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from altmin.guarantees.rendering import html_page, number, rich_table, text_lines, text_page
+from altmin.guarantees.rendering import html_page, number, rich_text, text_lines, text_page
 from altmin.io.records import record
 
 Status = Literal["holds", "violated", "cannot be checked"]
@@ -62,6 +62,15 @@ class Condition:
     id: str = ""
     otherwise: str = "unknown"
 
+    @property
+    def leaves(self) -> str:
+        """The best verdict that it leaves."""
+        if self.status == "holds":
+            return "recovered"
+        if self.status == "violated":
+            return self.otherwise
+        return "plausible" if self.otherwise == "plausible" else "unknown"
+
     def __str__(self) -> str:
         return text_lines(self)
 
@@ -110,7 +119,7 @@ class GuaranteeReport:
     estimated_error : float or None
         The report's own estimate of the largest error of a component.
     advice : str
-        What to do next where the verdict isn't 'recovered'.
+        What to do next where the verdict isn't 'recovered', one thing after another, with '; ' between.
     claim : str
         What exactly is claimed to be recovered, in the model's own terms.
     factors : tuple of Factor
@@ -173,7 +182,7 @@ class GuaranteeReport:
         return html_page(self)
 
     def __rich__(self) -> Any:
-        return rich_table(self)
+        return rich_text(self)
 
 
 def check(

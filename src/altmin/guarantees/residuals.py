@@ -15,6 +15,7 @@ Array = NDArray[Any]
 EVEN = 1.5  # of white_ratio: up to it noise doesn't depend on the features
 EXACT = 1e-6  # relative residual below which nothing is left to test
 _FEW_COLUMNS = 64  # of which the norm of a matrix is computed as it is
+_APART = 1e6  # condition number of a Gram matrix up to which single precision is enough
 _POWERS = 8  # iterations for that of others
 _SAFE = 1e-12  # reciprocal condition from which on Cholesky's inverse of a Gram matrix is as good as any
 
@@ -64,38 +65,45 @@ def gradient_t(r: Array, gradient: Array) -> float:
 
 def white_ratio(r: Array, left: Array, right: Array, seed: int = 0) -> float:
     """||sum (r^2 - mean) u v'|| over its largest value for eight permutations: noise that depends on x."""
-    centred = r**2 - np.mean(r**2)
+    centred = r**2 / max(float(np.mean(r**2)), 1e-300) - 1.0
     rng = np.random.default_rng(seed)
-    norms = weighted_norms(left, np.stack([centred, *(rng.permutation(centred) for _ in range(8))]), right)
+    drawn = np.stack([centred, *(rng.permutation(centred) for _ in range(8))]).astype(np.float32)
+    few = left.astype(np.float32)  # of a ratio few digits are enough
+    norms = weighted_norms(few, drawn, few if left is right else right.astype(np.float32))
     return float(norms[0] / max(float(norms[1:].max()), 1e-300))
 
 
-def robust_error(J: Array, inverse: Array, r: Array, exact: bool) -> float:
-    """Norm of the standard errors of the parameters, whatever the noise of each row.
+def influence(J: Array, inverse: Array) -> Array:
+    """What the target of each row adds to each parameter; with few digits, where these are well apart."""
+    apart = float(np.vdot(J, J)) * float(np.linalg.norm(inverse)) / len(inverse) < _APART
+    kind = np.float32 if apart else np.float64
+    return np.asarray(J.astype(kind) @ inverse.astype(kind))
 
-    Where fits are exact, what is left is rounding, which is of one size.
+
+def robust_error(each: Array, inverse: Array, r: Array, exact: bool) -> tuple[float, float]:
+    """Norm of the standard errors of the parameters, whatever the noise of each row; its relative error.
+
+    Few rows may make up most of it. Where fits are exact, what is left is rounding, which is of one size.
+
+    Parameters
+    ----------
+    each : ndarray of shape (n_samples, n_parameters)
+        Influence of each row.
+    inverse : ndarray of shape (n_parameters, n_parameters)
+        Of J'J.
+    r : ndarray of shape (n_samples,)
+        Residual.
+    exact : bool
+        Whether nothing but rounding is left.
     """
-    n, p = J.shape
+    n, p = each.shape
     scale = n / max(n - p, 1)
     plain = float(np.mean(r**2)) * scale * float(np.trace(inverse))
     if exact:
-        return float(np.sqrt(plain))
-    unit = max(float(np.abs(r).max(initial=0.0)), 1e-300)
-    weighted = J.astype(np.float32)  # a few digits of an error are enough
-    weighted *= (r / unit).astype(np.float32)[:, None]
-    sandwich = unit**2 * float(np.sum(((weighted.T @ weighted) @ inverse) * inverse))
-    return float(np.sqrt(max(plain, scale * sandwich)))
-
-
-def influence(J: Array, inverse: Array) -> Array:
-    """What the target of each row adds to each parameter."""
-    return np.asarray(J @ inverse)
-
-
-def vagueness(each: Array, r: Array) -> float:
-    """Relative error of the standard errors: few rows may make up most of them."""
+        return float(np.sqrt(plain)), 0.0
     parts = r**2 * np.einsum("ij,ij->i", each, each)
-    return float(np.linalg.norm(parts)) / max(float(parts.sum()), 1e-300)
+    total = float(parts.sum())
+    return float(np.sqrt(max(plain, scale * total))), float(np.linalg.norm(parts)) / max(total, 1e-300)
 
 
 def half_grams(J: Array, begin: Begin = at_once) -> tuple[Array, Array]:

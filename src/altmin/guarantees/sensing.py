@@ -111,7 +111,7 @@ def sensing_error(e: SensingEvidence) -> float | None:
 
 SENSING = Family(
     claim=lambda e: (
-        "M is the matrix that was measured, on the directions that the designs span."
+        "This is the matrix that was measured, on the directions that the designs span."
         + slight_curves(
             e.rows,
             " A curve too slight to be seen counts into it: it is the matrix that comes closest to "
@@ -126,12 +126,20 @@ SENSING = Family(
     closer="guarantee(X, y, effort='full') compares fits on halves",
     otherwise="more measurements",
 )
+_NOT_SEEN = {
+    **ADVICE,
+    "seen_again": "'plausible' is the most that is said of this kind of model: compare predictions with "
+    "values that were held out",
+}
 COMPLETION = replace(
     SENSING,
-    claim=lambda e: "M is the true one on the directions that the features of observed entries span.",
+    advice=_NOT_SEEN,
+    closer="guarantee((R, A, B), effort='full') compares fits on halves",
+    claim=lambda e: "This is the true matrix, on the directions that the features of observed entries span.",
 )
 PHASE = replace(
     SENSING,
+    advice=_NOT_SEEN,
     claim=lambda e: "This is the signal up to its sign or phase, if the measurements are random enough.",
 )
 

@@ -113,21 +113,21 @@ def tests(e: SignatureEvidence) -> list[Test]:
     nothing = np.full(len(e.more), np.nan)
     close: dict[str, Any] = {"at_least": CLOSE, "otherwise": "unknown"}
     return [
-        each("it comes again in cohorts drawn with replacement", "cosine",
+        each("resampled cohorts give it again", "cosine",
              nothing if e.drawn is None else e.drawn, id="drawn",
-             against="cohorts drawn with replacement lead elsewhere", **close,
+             against="resampled cohorts lead elsewhere", **close,
              meaning="Second smallest cosine to its match in fits to samples drawn with replacement."),
-        each("it comes again in both halves", "cosine", e.halves.min(axis=0), at_least=_HALVES, id="halves",
+        each("both halves give it again", "cosine", e.halves.min(axis=0), at_least=_HALVES, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Smaller cosine to its match in fits to two halves of the samples."),
-        each("other starts lead to it", "cosine", e.starts, id="starts",
+        each("other starts give it again", "cosine", e.starts, id="starts",
              against="another start leads elsewhere", **close,
              meaning="Smaller cosine to its match in two fits from random directions."),
-        each("it stays with one signature more", "cosine", e.more, id="more",
+        each("it stays if one signature more is allowed", "cosine", e.more, id="more",
              against="it changes if one signature more is allowed", **close,
              meaning="Cosine to its match in a fit with one signature more: one that stands for two is "
              "split there."),
-        each("it occurs without each other one, and these without it", "samples", e.alone, at_least=_APART,
+        each("it occurs without each other one", "samples", e.alone, at_least=_APART,
              id="alone", otherwise="plausible", against="it and another one hardly occur apart",
              meaning="Samples that have one of a pair alone, for the worst pair that it belongs to: where "
              "there are none, a part of the one can be moved to the other."),

@@ -105,3 +105,13 @@ def between(rng: np.random.Generator, low: float, high: float) -> float:
 def whole(rng: np.random.Generator, low: int, high: int) -> int:
     """An integer from low to high, both included."""
     return int(rng.integers(low, high + 1))
+
+
+def sized(change: Callable[[Array], Array], size: float) -> Callable[[Array], Array]:
+    """The change, as large as this part of the data."""
+
+    def act(X: Array) -> Array:
+        away = change(X) - X
+        return X + size * np.linalg.norm(X) / max(float(np.linalg.norm(away)), 1e-300) * away
+
+    return act

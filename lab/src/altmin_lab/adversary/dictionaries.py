@@ -572,7 +572,7 @@ def _nothing(d: Draft) -> None:
 
 ADD_NOISE = (
     "growing noise", "heteroscedastic", "uneven features", "noisy gains", "slow noise", "even noise",
-    "proportional noise", "tailed noise", "lively noise", "lively noise and wrong",
+    "proportional noise", "tailed noise", "lively noise", "lively noise and wrong", "coloured noise",
 )  # fmt: skip
 PERTURBATIONS = (
     *(Part(act.__name__.strip("_").replace("_", " "), act) for act in (

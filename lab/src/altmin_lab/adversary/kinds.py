@@ -20,6 +20,10 @@ from altmin_lab.adversary.mixtures import MIXTURES
 from altmin_lab.adversary.strange_dictionaries import STRANGE_DICTIONARIES
 from altmin_lab.adversary.strange_laws import STRANGE_LAWS
 from altmin_lab.adversary.strange_mixtures import STRANGE_MIXTURES
+from altmin_lab.adversary.uneven_laws import UNEVEN_LAWS
+from altmin_lab.adversary.unforeseen_dictionaries import UNFORESEEN_DICTIONARIES
+from altmin_lab.adversary.unforeseen_laws import UNFORESEEN_LAWS
+from altmin_lab.adversary.unforeseen_mixtures import UNFORESEEN_MIXTURES
 
 FAMILIES = ("and", "complete", "orthogonal", "online", "machine", "sensing")
 
@@ -186,9 +190,21 @@ def _online(k: int) -> Any:
     return OnlineDictionaryLearning(k, batch_size=300, random_state=0)
 
 
-_DICTIONARIES = (*dictionaries.PERTURBATIONS, *DISCRETE_CODES, *STRANGE_DICTIONARIES)
-_MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
-_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
+_DICTIONARIES = (
+    *dictionaries.PERTURBATIONS,
+    *DISCRETE_CODES,
+    *STRANGE_DICTIONARIES,
+    *UNFORESEEN_DICTIONARIES,
+)
+_MIXTURES = (
+    *cones.PERTURBATIONS,
+    *HIDDEN_TERMS,
+    *MIXTURES,
+    *LATER_MIXTURES,
+    *STRANGE_MIXTURES,
+    *UNFORESEEN_MIXTURES,
+)
+_LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS, *UNEVEN_LAWS, *UNFORESEEN_LAWS)
 _ATOMS = (*dictionaries.BASES, *larger.DICTIONARIES)
 _SQUARES = (*quadratics.BASES, *larger.QUADRATICS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
