@@ -267,7 +267,7 @@ _NOISY_ATOMS = [
     Limit("none_dense", "<=", 0.005, "plausible", "atoms.dense", speaks_of="none"),
     Limit("none_tied", "<=", 5.0, "plausible", "atoms.tied", speaks_of="none"),
     Limit("met", "<=", 1.0, "plausible", "atoms.unmet", speaks_of="one"),
-    Limit("doubts", "<=", 4.5, "plausible", _nearly_all, speaks_of="one"),
+    Limit("doubts", "<=", 3.5, "plausible", _nearly_all, speaks_of="one"),
 ]
 _STEP = Limit("least_squares", "<=", 0.05, "contradicted", "atoms.step", speaks_of="one", also="accurate")
 _COMPLETE = [

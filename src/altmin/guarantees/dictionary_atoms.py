@@ -203,6 +203,10 @@ def atom_facts(
     size = np.sqrt(np.sum(S**2, axis=0) / np.maximum(on, 1))
     for looked in (left, multiplied, rest, second, following, bends, drift):  # at codes as they are
         looked.result()
+    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
+    grid = grid_step(some) if noise > 0 else 0.0
+    cut = cut_off(some, grid) if noise > 0 else 0.0
+    del X, some  # what follows looks at codes alone
     S /= np.where(size > 0, size, 1.0)
     apart = distinct(S if sizes is None else S * sizes[:, None], by_size=True)
     U = S[apart]
@@ -219,8 +223,6 @@ def atom_facts(
     dependent = begin(related, known)
     # codes of a size of their own beside another atom, however close that size is to others
     levelled = begin(levels if noise == 0 else signs_beside, codes)
-    some = X[:: max(-(-n // _PAIR_ROWS), 1)] if n else X
-    grid = grid_step(some) if noise > 0 else 0.0
     step, variances, curves, lean = rest.result()
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
@@ -259,7 +261,7 @@ def atom_facts(
         sign_related=sign_related,
         tied=tied,
         multiplied=multiplied.result(),
-        cut=cut_off(some, grid) if noise > 0 else 0.0,
+        cut=cut,
         grid=grid if grid > _GRID * noise else 0.0,
         bare=_bare(S, A),
         three=three.result(),
