@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.guarantees.cone_entries import Entries
 from altmin.guarantees.cone_rest import NOISELESS, ROOM
 from altmin.guarantees.cone_shape import ConeShape
 from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
@@ -26,6 +27,7 @@ from altmin.io.records import record
 
 _TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 _SHORT, _WIDE = 0.25, 1.25  # error that a share of others in purest samples leaves open; 90 % over the mean
+_NEAR, _COUNTED = 0.035, 0.04  # sines of refits up to which a claim is made; of counts, looked at closely
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
@@ -79,6 +81,8 @@ class ConeEvidence:
         Share of the entries that are piled up at one value.
     lost : float or None
         Share of the entries that are 0 where much was expected.
+    entries : Entries or None
+        Of counts, where somebody asks for a report: the same, with each entry in units of its own noise.
     holes : dict or None
         How many entries are missing, and how well the others fix the model.
     room : ndarray of shape (n_components,) or None
@@ -107,6 +111,7 @@ class ConeEvidence:
     constant: float | None = None
     cut: float | None = None
     lost: float | None = None
+    entries: Entries | None = None
     holes: Holes | None = None
     room: Any = None
     pure: bool = False
@@ -138,6 +143,8 @@ def rule(e: ConeEvidence) -> Rule:
     left_out = {"halves", "restarts"} if e.halves is None and e.informed is not None else set()
     if e.again is None:
         left_out |= {"again"}
+    elif e.entries is not None:
+        left_out |= {"halves"}  # it is one half of the other
     needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
     if not exact and e.halves is None and e.informed is not None:
         needs = (*needs, "informed")
@@ -339,7 +346,8 @@ def _growth(e: ConeEvidence) -> NDArray[Any]:
 def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
-    allowed = min(0.05 if e.halves is None else 0.035, max(0.015, e.residual))
+    most = 0.05 if e.halves is None else _NEAR if e.entries is None else _COUNTED
+    allowed = min(most, max(0.015, e.residual))
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))
         for test in _shape_tests(s, e)
@@ -368,15 +376,16 @@ def _informed(e: ConeEvidence, allowed: float) -> list[Test]:
 
 def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
     """Whether refits lead to the same components."""
+    again = e.again if e.entries is None or e.again is None else np.sqrt((e.halves**2 + e.again**2) / 2)
     return [
         each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
              against="half of the samples lead elsewhere",
              meaning="Largest sine between a component and that of a fit on half of the samples."),
         *([] if e.again is None else [
-            each("samples drawn from the fit lead back to it", "sine", e.again, at_most=allowed, id="again",
+            each("samples drawn from the fit lead back to it", "sine", again, at_most=allowed, id="again",
                  against="samples made of it lead elsewhere",
                  meaning="Sine between a component and that of a fit to samples that were made of the "
-                 "components, with as much noise as was left over."),
+                 "components, with as much noise as was left over; of counts its mean with that of halves."),
         ]),
         each("other starts agree", "sine", e.restarts, at_most=0.02, id="restarts",
              otherwise="plausible", against="another start leads elsewhere",
@@ -397,27 +406,33 @@ def _corners(s: ConeShape) -> Test:
 def _rest_tests(e: ConeEvidence) -> list[Test]:
     """Whether what is left over is noise; it needs no refits, so a cheap look can contradict."""
     noisy = e.residual > NOISELESS
+    shared, curved, multiplied = e.structured, e.curved, e.multiplied
+    if e.entries is not None:  # the same, seen better
+        shared, curved, multiplied = e.entries.shared, e.entries.curved, e.entries.multiplied
     return [
         whole("nothing is missing: what is left over is noise", "largest / chance",
-              e.structured if noisy else 1.0, at_most=1.1 if e.holes is None else 1.25, id="noise_left",
-              otherwise="contradicted" if (e.structured or 1.0) > 1.2 else "plausible",
+              shared if noisy else 1.0, id="noise_left",
+              at_most=1.25 if e.holes is not None else 1.1 if e.entries is None else 1.04,
+              otherwise="contradicted" if (shared or 1.0) > 1.2 else "plausible",
               meaning="What is left over shares a direction, over what noise of the same size would share: a "
               "missing component shows here."),
         whole("negative shares are noise", "size / noise", e.excess if noisy else 0.0, at_most=1.3,
               id="signs_of_noise", otherwise="contradicted",
               meaning="Size of negative shares over what noise explains; if components cut through the data, "
               "shares are more negative."),
-        whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=3.0, id="straight",
-              otherwise="contradicted" if (e.curved or 0.0) > 4 else "plausible",
+        whole("samples are sums", "|t|", curved if noisy else 0.0,
+              at_most=3.0 if e.entries is None else 3.5, id="straight",
+              otherwise="contradicted" if (curved or 0.0) > 4 else "plausible",
               meaning="What is left over follows squares, roots, powers or steps of the values that half of "
               "the features lets expect: features saturate or multiply."),
         whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
               at_most=0.05, id="curve_seen",
               meaning="Error of the components that a power of the values would make which is just large "
               "enough to be seen in what is left over."),
-        whole("features don't multiply", "deviations", e.multiplied if noisy else 0.0, at_most=4.0,
+        whole("features don't multiply", "deviations", multiplied if noisy else 0.0,
+              at_most=4.0 if e.entries is None else 2.8,
               id="none_multiply",  # filled-in entries follow the shares by themselves
-              otherwise="contradicted" if (e.multiplied or 0.0) > 6 and e.holes is None else "plausible",
+              otherwise="contradicted" if (multiplied or 0.0) > 6 and e.holes is None else "plausible",
               meaning="How far what is left over follows products of two components' shares, or squares of "
               "one, against chance. Where features multiply, samples aren't sums of them."),
         whole("samples have no background of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,

@@ -12,6 +12,7 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.counted_mixtures import COUNTED_MIXTURES
 from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
 from altmin_lab.adversary.laws import LAWS
@@ -186,7 +187,9 @@ def _online(k: int) -> Any:
 
 
 _DICTIONARIES = (*dictionaries.PERTURBATIONS, *STRANGE_DICTIONARIES)
-_MIXTURES = (*cones.PERTURBATIONS, *HIDDEN_TERMS, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES)
+_MIXTURES = (
+    *cones.PERTURBATIONS, *HIDDEN_TERMS, *COUNTED_MIXTURES, *MIXTURES, *LATER_MIXTURES, *STRANGE_MIXTURES,
+)  # fmt: skip
 _LAWS = (*quadratics.PERTURBATIONS, *LAWS, *STRANGE_LAWS)
 _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "and": (cones.BASES, _MIXTURES),
