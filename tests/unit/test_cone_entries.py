@@ -1,12 +1,18 @@
 """Counts with each entry in units of its own noise: sums are silent, and what is slight shows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from altmin import AND
+from altmin.estimators.nonnegative import and_nmf
 from altmin.guarantees.cone_entries import look_at_entries
 from altmin.guarantees.cone_outside import look_outside
 from altmin.guarantees.cone_rest import code_noise, counted_noise, negative_excess
+from altmin.guarantees.contract import judge
 from altmin.guarantees.features_apart import features_apart
+from altmin.guarantees.nonnegative import NONNEGATIVE
 
 RNG = np.random.default_rng(3)
 A = RNG.gamma(0.3, size=(5, 60))
@@ -96,3 +102,39 @@ def test_what_is_expected_tells_the_noise_that_few_large_columns_hide():
         known.append(negative_excess(codes, counted_noise(codes, steep, 1.0), 0.005))
     assert max(hidden) > 1.3  # where a fit is contradicted
     assert max(known) < 0.8
+
+
+def test_halves_and_redrawn_samples_of_counts_count_together(counted_fit):
+    evidence = counted_fit
+    apart = replace(evidence, halves=np.full(5, 0.045), again=np.full(5, 0.01))
+    assert np.sqrt((0.045**2 + 0.01**2) / 2) < 0.035
+    rows = {row.id: row for row in judge(NONNEGATIVE, apart, effort="full").decisive}
+    assert rows["again"].status == "holds"
+    assert "halves" not in rows
+    rows = {row.id: row for row in judge(NONNEGATIVE, replace(apart, entries=None), effort="full").decisive}
+    assert rows["again"].status == "holds"
+    assert rows["halves"].status == "violated"
+
+
+@pytest.mark.parametrize(
+    ("seen", "objects"),
+    [({"shared": 1.06}, "noise_left"), ({"curved": 3.8}, "straight"), ({"multiplied": 3.0}, "none_multiply")],
+)
+def test_what_entries_say_decides(counted_fit, seen, objects):
+    evidence = counted_fit
+    assert judge(NONNEGATIVE, evidence, effort="full").verdict == "recovered"
+    doubtful = replace(evidence, entries=replace(evidence.entries, **seen))
+    report = judge(NONNEGATIVE, doubtful, effort="full")
+    assert report.verdict == "plausible"
+    assert [row.id for row in report.decisive if row.status != "holds"] == [objects]
+
+
+@pytest.fixture(scope="module")
+def counted_fit():
+    """A fit to counts that is right, and what its full report rests on."""
+    X = counted(Z @ A, 2000)
+    model, found = AND(5).fit(X), []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(and_nmf, "judge", lambda family, evidence, **options: found.append(evidence))
+        model.guarantee(X, assume="pure")
+    return found[0]

@@ -2,9 +2,9 @@
 
 In a sample that is nearly pure most entries are small, and so is their noise: a little that doesn't belong
 there shows in these, and drowns in the sum over all. So a law of the noise is read off the data (of each
-feature, and growing with what is expected and with its square, as counts do whose rate varies), every entry is
-divided by its own, and decoded so. As in :mod:`altmin.guarantees.features_apart` weights come from the other
-half of the features, those of the noise too, so that nothing but a wrong model makes means differ from zero.
+feature, and growing with what is expected and with its square, as counts do whose rate varies), every entry
+is divided by its own, and decoded so. As in :mod:`altmin.guarantees.features_apart` weights come from the
+other half of the features, those of the noise too, so that only a wrong model moves means away from zero.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from altmin.guarantees.features_apart import BENDS, FAR, SPARE
 from altmin.io.records import record
 
 Array = NDArray[Any]
-_FEATURES, _GRAMS, _FEWEST = 200, 4_000_000, 4  # features, entries of Gram matrices, samples for each component
+_FEATURES, _FEWEST = 200, 4  # that are looked at; samples for each component, or nothing is said
+_GRAMS = 4_000_000  # entries of all samples' Gram matrices at most
 _SPLITS = 2  # of the features into halves
 _LAW_ROWS, _LAW_STEPS = 300, 2
 _LEAST, _EVERYWHERE = 0.05, 0.2  # of a feature's mean that is expected at least; of that the mean of all

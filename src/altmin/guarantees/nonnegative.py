@@ -27,7 +27,6 @@ from altmin.io.records import record
 
 _TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 _SHORT, _WIDE = 0.25, 1.25  # error that a share of others in purest samples leaves open; 90 % over the mean
-_NEAR, _COUNTED = 0.035, 0.04  # sines of refits up to which a claim is made; of counts, looked at closely
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
@@ -144,7 +143,7 @@ def rule(e: ConeEvidence) -> Rule:
     if e.again is None:
         left_out |= {"again"}
     elif e.entries is not None:
-        left_out |= {"halves"}  # it is one half of the other
+        left_out |= {"halves"}  # they are a part of 'again'
     needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
     if not exact and e.halves is None and e.informed is not None:
         needs = (*needs, "informed")
@@ -346,8 +345,7 @@ def _growth(e: ConeEvidence) -> NDArray[Any]:
 def _stability(e: ConeEvidence, s: ConeShape) -> list[Test]:
     """Agreement of refits, with the shape at the level at which they agree."""
     # noise moves the fits on halves apart; without noise only a wrong cone does
-    most = 0.05 if e.halves is None else _NEAR if e.entries is None else _COUNTED
-    allowed = min(most, max(0.015, e.residual))
+    allowed = min(0.05 if e.halves is None else 0.035, max(0.015, e.residual))
     loose = [
         Test(replace(test.row, id=f"{test.row.id}_at_noise", name=f"{test.row.name}, up to noise"))
         for test in _shape_tests(s, e)
@@ -375,18 +373,28 @@ def _informed(e: ConeEvidence, allowed: float) -> list[Test]:
 
 
 def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
-    """Whether refits lead to the same components."""
-    again = e.again if e.entries is None or e.again is None else np.sqrt((e.halves**2 + e.again**2) / 2)
+    """Whether refits lead to the same components; of counts that were looked at closely all as one number."""
+    halves = each(
+        "fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
+        against="half of the samples lead elsewhere",
+        meaning="Largest sine between a component and that of a fit on half of the samples.",
+    )  # fmt: skip
+    again = [] if e.again is None else [
+        each("samples drawn from the fit lead back to it", "sine", e.again, at_most=allowed, id="again",
+             against="samples made of it lead elsewhere",
+             meaning="Sine between a component and that of a fit to samples that were made of the "
+             "components, with as much noise as was left over."),
+    ]  # fmt: skip
+    both = [] if e.again is None else [
+        each("fits on halves, and to samples drawn from the fit, agree", "sine",
+             np.sqrt((e.halves**2 + e.again**2) / 2), at_most=allowed, id="again",
+             against="half of the samples, or samples made of it, lead elsewhere",
+             meaning="Root of the mean square of two sines: to the fit on half of the samples that is "
+             "farther away, and to a fit to samples that were made of the components, with as much noise as "
+             "was left over."),
+    ]  # fmt: skip
     return [
-        each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
-             against="half of the samples lead elsewhere",
-             meaning="Largest sine between a component and that of a fit on half of the samples."),
-        *([] if e.again is None else [
-            each("samples drawn from the fit lead back to it", "sine", again, at_most=allowed, id="again",
-                 against="samples made of it lead elsewhere",
-                 meaning="Sine between a component and that of a fit to samples that were made of the "
-                 "components, with as much noise as was left over; of counts its mean with that of halves."),
-        ]),
+        *([halves, *again] if e.entries is None else both or [halves]),
         each("other starts agree", "sine", e.restarts, at_most=0.02, id="restarts",
              otherwise="plausible", against="another start leads elsewhere",
              meaning="Largest sine between a component and that of a fit from another start."),

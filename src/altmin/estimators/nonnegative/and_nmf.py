@@ -368,9 +368,7 @@ class AND(ComponentsEstimator):
         """Whether what is left over is noise: what a report says without refits."""
         counts = getattr(self, "noise_", "gaussian") == "poisson"
         outside, complete = self._outside(codes, rest), self.missing == "raise"
-        return left_over(
-            codes, outside, self.components_, counts=counts, complete=complete, closely=closely
-        )
+        return left_over(codes, outside, self.components_, counts=counts, complete=complete, closely=closely)
 
     def _report(self, state: AndState, order: np.ndarray, source: Source | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0
