@@ -27,6 +27,9 @@ from altmin.io.records import record
 
 _TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 _SHORT, _WIDE = 0.25, 1.25  # error that a share of others in purest samples leaves open; 90 % over the mean
+_CURVED, _BY_ENTRY = 3.0, 3.5  # |t| up to which samples are sums; the same of counts, of eight numbers
+_SEEN = 5.0  # deviations of a curve that would be seen; by entry those that its test asks for
+_PAIR, _ANY_PAIR = 4.0, 2.8  # deviations of one product of codes; of the worst of all of them
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
@@ -414,9 +417,11 @@ def _corners(s: ConeShape) -> Test:
 def _rest_tests(e: ConeEvidence) -> list[Test]:
     """Whether what is left over is noise; it needs no refits, so a cheap look can contradict."""
     noisy = e.residual > NOISELESS
-    shared, curved, multiplied = e.structured, e.curved, e.multiplied
-    if e.entries is not None:  # the same, seen better
-        shared, curved, multiplied = e.entries.shared, e.entries.curved, e.entries.multiplied
+    shared, curved, multiplied, most, seen = e.structured, e.curved, e.multiplied, _PAIR, _SEEN
+    if e.entries is not None:  # the same, seen better; of products they see different ones
+        shared, curved, seen = e.entries.shared, e.entries.curved, _BY_ENTRY
+        if e.entries.multiplied / _ANY_PAIR > (multiplied or 0.0) / _PAIR:
+            multiplied, most = e.entries.multiplied, _ANY_PAIR
     return [
         whole("nothing is missing: what is left over is noise", "largest / chance",
               shared if noisy else 1.0, id="noise_left",
@@ -425,20 +430,20 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               meaning="What is left over shares a direction, over what noise of the same size would share: a "
               "missing component shows here."),
         whole("negative shares are noise", "size / noise", e.excess if noisy else 0.0, at_most=1.3,
-              id="signs_of_noise", otherwise="contradicted",
+              id="signs_of_noise", otherwise="contradicted" if (e.excess or 0.0) > 2 else "plausible",
               meaning="Size of negative shares over what noise explains; if components cut through the data, "
               "shares are more negative."),
         whole("samples are sums", "|t|", curved if noisy else 0.0,
-              at_most=3.0 if e.entries is None else 3.5, id="straight",
+              at_most=_CURVED if e.entries is None else _BY_ENTRY, id="straight",
               otherwise="contradicted" if (curved or 0.0) > 4 else "plausible",
               meaning="What is left over follows squares, roots, powers or steps of the values that half of "
               "the features lets expect: features saturate or multiply."),
-        whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
+        whole("a curve of the values would show", "error", seen * (e.unseen or 0.0) if noisy else 0.0,
               at_most=0.05, id="curve_seen",
               meaning="Error of the components that a power of the values would make which is just large "
               "enough to be seen in what is left over."),
         whole("features don't multiply", "deviations", multiplied if noisy else 0.0,
-              at_most=4.0 if e.entries is None else 2.8,
+              at_most=most,
               id="none_multiply",  # filled-in entries follow the shares by themselves
               otherwise="contradicted" if (multiplied or 0.0) > 6 and e.holes is None else "plausible",
               meaning="How far what is left over follows products of two components' shares, or squares of "
