@@ -430,7 +430,8 @@ def _rest_tests(e: ConeEvidence) -> list[Test]:
               meaning="What is left over shares a direction, over what noise of the same size would share: a "
               "missing component shows here."),
         whole("negative shares are noise", "size / noise", e.excess if noisy else 0.0, at_most=1.3,
-              id="signs_of_noise", otherwise="contradicted" if (e.excess or 0.0) > 2 else "plausible",
+              id="signs_of_noise",
+              otherwise="plausible" if e.excess is not None and e.excess <= 2 else "contradicted",
               meaning="Size of negative shares over what noise explains; if components cut through the data, "
               "shares are more negative."),
         whole("samples are sums", "|t|", curved if noisy else 0.0,
