@@ -1,10 +1,14 @@
 """AND on data without pure samples, with non-negative features, and on counts."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from altmin import AND
+from altmin.datasets import make_dir
 from altmin.metrics import match_components
 
 
@@ -171,3 +175,15 @@ def test_negative_entries_are_refused_as_counts_and_otherwise_fitted():
         with pytest.raises(ValueError, match=r"row 7, column 3.*noise='gaussian'"):
             AND(3, noise="poisson").fit(data)
     assert AND(3).fit(X).noise_ == "gaussian"  # the look at a few rows didn't see it
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 1e-2])
+def test_a_polish_that_settles_ends_the_fit_without_a_warning(noise):
+    problem = make_dir(500, 60, 5, noise=noise, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model = AND(5).fit(problem.X)
+    assert model.outcome_ == "converged"
+    assert model.n_iter_ > 300  # the stages alone hadn't settled
+    with pytest.warns(ConvergenceWarning):
+        assert AND(5, max_iter=20).fit(problem.X).outcome_ == "max_iter"

@@ -189,7 +189,7 @@ def parts_of_facts() -> Any:
             curvature.cut_off(np.minimum(X, level), grid) for level in (0.1, 0.5) for grid in (0.0, 0.2)
         ],
         "whole": [
-            curvature._whole(part) for part in (np.round(X), np.round(X) + 1e-5, 1e7 * np.round(X) + 1.0)
+            curvature.are_whole(part) for part in (np.round(X), np.round(X) + 1e-5, 1e7 * np.round(X) + 1.0)
         ],
         "functions": [part(u) for part in (misfit.shapes, misfit._whitened)],
         "drawn": [

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import svds
 
 from altmin.guarantees.chance import multiplied
+from altmin.guarantees.cone_entries import look_at_entries
 from altmin.guarantees.cone_outside import Outside, look_outside
 from altmin.guarantees.curvature import curved, lost_share, piled_share
 from altmin.guarantees.features_apart import Apart, features_apart
@@ -91,7 +92,13 @@ def _anchored(B: NDArray[Any], sets: NDArray[Any]) -> NDArray[Any]:
 
 
 def left_over(
-    codes: NDArray[Any], rest: NDArray[Any], components: NDArray[Any], *, counts: bool, complete: bool
+    codes: NDArray[Any],
+    rest: NDArray[Any],
+    components: NDArray[Any],
+    *,
+    counts: bool,
+    complete: bool,
+    closely: bool = False,
 ) -> dict[str, Any]:
     """Whether what is left over is noise, in the names of the evidence.
 
@@ -105,6 +112,8 @@ def left_over(
         Whether noise is that of counts.
     complete : bool
         Whether all entries are known.
+    closely : bool
+        Whether to look at each entry of counts by its own noise, too, which takes longer.
     """
     sample = codes @ components + rest
     short = rest + np.minimum(codes, 0.0) @ components
@@ -132,6 +141,7 @@ def left_over(
         "constant": found.sloping,
         "cut": piled_share(sample[once]),
         "lost": lost_share(sample, np.maximum(codes, 0.0) @ components) if complete else 0.0,
+        "entries": look_at_entries(sample[once], components) if closely and complete else None,
     }
 
 
@@ -204,6 +214,17 @@ def code_noise(rest: NDArray[Any], components: NDArray[Any]) -> NDArray[Any] | N
         return None
     noise = np.mean(rest**2, axis=0) * W / (W - D)  # of each feature: that of counts differs
     return np.asarray(np.sqrt(np.square(np.linalg.pinv(components)).T @ noise))
+
+
+def counted_noise(codes: NDArray[Any], components: NDArray[Any], dispersion: float) -> NDArray[Any]:
+    """As :func:`code_noise`, of counts: what is expected tells the noise, where a weight came out negative.
+
+    What is left over tells less: where few features hold most counts, weights take up most of their noise.
+    """
+    below = codes < 0
+    variance = dispersion * (np.maximum(codes, 0.0) @ components) @ np.square(np.linalg.pinv(components))
+    total = np.sum(np.where(below, variance, 0.0), axis=0)
+    return np.asarray(np.sqrt(total / np.maximum(below.sum(axis=0), 1)))
 
 
 def noise_error(

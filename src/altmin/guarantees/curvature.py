@@ -113,7 +113,7 @@ def piled_share(X: Array) -> float:
     """
     if not X.size:
         return 0.0
-    grid, worst = max(grid_step(X), 1.0 if _whole(X) else 0.0), 0.0
+    grid, worst = max(grid_step(X), 1.0 if are_whole(X) else 0.0), 0.0
     for values in (X.ravel()[:, None], X):
         low, high = values.min(axis=0), values.max(axis=0)
         usual = _most_frequent(values, grid)
@@ -193,7 +193,7 @@ def lost_share(X: Array, fitted: Array) -> float:
     noise = 1.5 * float(np.median(np.abs(X - fitted))) if X.size else 0.0
     largest = max(float(np.abs(X).max(initial=0.0)), 1e-300)
     typical = largest * float(np.sqrt(np.mean(np.square(X / largest)))) if X.size else 0.0
-    least = max(6 * noise, 0.2 * typical, 15.0 if _whole(X) else 0.0)
+    least = max(6 * noise, 0.2 * typical, 15.0 if are_whole(X) else 0.0)
     return float(np.sum((np.abs(X) <= 1e-9 * typical) & (fitted > least))) / max(X.size, 1)
 
 
@@ -219,6 +219,6 @@ def grid_step(X: Array) -> float:
     return max(steps)
 
 
-def _whole(X: Array) -> bool:
+def are_whole(X: Array) -> bool:
     """Whether all entries are whole numbers, to rounding."""
     return bool(np.all(np.abs(X - np.round(X)) <= 1e-6 * max(float(np.abs(X).max(initial=0.0)), 1.0)))

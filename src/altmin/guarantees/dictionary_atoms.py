@@ -1,7 +1,7 @@
 r"""What samples say about each atom of a dictionary with as many atoms as features, or fewer.
 
-Codes are X A^+ where the data have no noise. With noise they come from a pursuit that goes down to the
-noise, because the pseudo-inverse of an ill-conditioned dictionary hides small codes under it. An atom is
+Codes are X A^+ where the data have no noise. With noise they are those of largest evidence, because the
+pseudo-inverse of an ill-conditioned dictionary hides small codes under the noise. An atom is
 fixed by the samples *without* it (they span a hyperplane) and confirmed by those *with* it (what they leave
 over has no direction of its own, no line through two codes is crowded, early and late samples agree).
 """
@@ -484,7 +484,7 @@ def _left_over(X: Array, Z: Array, S: Array, A: Array, noise: float) -> float:
     if not len(X):
         return np.nan
     if noise > 0:
-        return _left_by_pursuit(X, S, A)
+        return _left_of_gaussian(X, S, A)
     size = np.sqrt(np.mean(Z**2, axis=0))
     off = S == 0
     dropped = np.sqrt(
@@ -496,7 +496,7 @@ def _left_over(X: Array, Z: Array, S: Array, A: Array, noise: float) -> float:
     return float(dropped / np.sqrt(max(gaussian, 1e-12)))
 
 
-def _left_by_pursuit(X: Array, S: Array, A: Array) -> float:
+def _left_of_gaussian(X: Array, S: Array, A: Array) -> float:
     """The same in the data's own space: the pseudo-inverse of an ill-conditioned dictionary hides it."""
     values, vectors = np.linalg.eigh(X.T @ X / len(X))
     draws = np.random.default_rng(0).standard_normal((_SURROGATES, len(values)))

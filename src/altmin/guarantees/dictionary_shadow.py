@@ -1,8 +1,8 @@
 """Whether what samples with an atom hold besides it has a direction of its own.
 
 Where two atoms were taken for one, where an atom looks another way in some samples, or where features don't
-add up, something follows an atom wherever it goes. A pursuit that goes down to the noise codes it by small
-codes of other atoms, so that nothing is seen in what that leaves over. What is left beside *large* codes
+add up, something follows an atom wherever it goes. Codes that go down to the noise make it up from
+small codes of other atoms, so that nothing is seen in what they leave over. What is left beside *large* codes
 holds all of it; small codes of atoms that are really there are as frequent in samples with any other atom.
 """
 

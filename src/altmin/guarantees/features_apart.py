@@ -20,9 +20,9 @@ from altmin.io.records import record
 
 Array = NDArray[Any]
 _SPLITS = 4  # of the features into halves
-_SPARE = 4  # features of a half beyond the components: with fewer their errors look like curves
+SPARE = 4  # features of a half beyond the components: with fewer their errors look like curves
 _STEP = 0.1  # root mean squares of a feature over which a step rises
-_FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
+FAR = 5.0  # root mean squares of a feature beyond which a fitted value counts as that
 _ENTRIES = 4_000_000  # that are looked at
 _FLIPS = 60
 
@@ -66,7 +66,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         each single count is dealt to one of two halves by a coin: those of Poisson counts are independent.
     """
     W, D = X.shape[1], len(components)
-    wide = 2 * (D + _SPARE) <= W
+    wide = 2 * (D + SPARE) <= W
     if not (wide or (counts and D < W)) or not X.any():
         return None
     X = X[:: -(-X.size // _ENTRIES)]
@@ -85,7 +85,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
     size = np.sqrt(np.mean((codes @ A) ** 2, axis=0))
     size = np.maximum(size, 1e-9 * max(float(size.max()), 1e-300))
     rng = np.random.default_rng(0)
-    products = np.zeros((len(_BENDS), *X.shape))
+    products = np.zeros((len(BENDS), *X.shape))
     products_of_codes = np.nan
     expected = 0.0  # of f log f
     for _ in range(_SPLITS):
@@ -103,17 +103,17 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
         for j, look, other in zip(halves, looks, looks[::-1], strict=True):
             Z = other.codes * weight
             fitted, own = (
-                np.clip(codes @ A[:, j] / size[j], -_FAR, _FAR) for codes in (other.codes, look.codes)
+                np.clip(codes @ A[:, j] / size[j], -FAR, FAR) for codes in (other.codes, look.codes)
             )
             inverse = np.linalg.pinv(Z.T @ Z, rcond=1e-12, hermitian=True)
-            for of, bend in zip(products, _BENDS, strict=True):
+            for of, bend in zip(products, BENDS, strict=True):
                 bent = bend(fitted) * size[j] * weight
                 bent -= Z @ (inverse @ (Z.T @ bent))
                 of[:, j] += look.rest * bent
                 if bend is _powers:  # what a power would leave, by codes whose noise is independent
                     power = bend(own) * size[j] * weight
                     expected += float(np.sum((power - (power @ look.inverse) @ A[:, j]) * bent))
-    deviation = float(np.sqrt(np.sum(products[_BENDS.index(_powers)].sum(axis=1) ** 2)))
+    deviation = float(np.sqrt(np.sum(products[BENDS.index(_powers)].sum(axis=1) ** 2)))
     harm = _harm(A * np.quantile(codes, 0.999, axis=0)[:, None], size, unit)
     return Apart(
         max(_follows(of) for of in products),
@@ -124,7 +124,7 @@ def features_apart(X: Array, components: Array, counts: bool) -> Apart | None:
 
 def _harm(corners: Array, size: Array, unit: Array) -> float:
     """Sine by which the first term of a power turns a typical component."""
-    bent = _powers(np.clip(corners / size, -_FAR, _FAR)) * size / unit
+    bent = _powers(np.clip(corners / size, -FAR, FAR)) * size / unit
     corners = corners / unit
     squares = np.maximum(np.sum(corners**2, axis=1, keepdims=True), 1e-300)
     beside = bent - np.sum(bent * corners, axis=1, keepdims=True) / squares * corners
@@ -148,7 +148,7 @@ def _steps(f: Array) -> Array:
     return np.tanh(f / _STEP)
 
 
-_BENDS: tuple[Callable[[Array], Array], ...] = (_squares, _powers, _roots, _steps)
+BENDS: tuple[Callable[[Array], Array], ...] = (_squares, _powers, _roots, _steps)
 
 
 class _Look(NamedTuple):

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from altmin.guarantees.cone_entries import Entries
 from altmin.guarantees.cone_rest import NOISELESS, ROOM
 from altmin.guarantees.cone_shape import ConeShape
 from altmin.guarantees.contract import Family, Rule, Table, Test, each, shown, whole
@@ -26,6 +27,9 @@ from altmin.io.records import record
 
 _TYPICAL, _BOUND = 0.7, 1.3  # of what halves and samples drawn from the fit make of an error: mean, 90 %
 _SHORT, _WIDE = 0.25, 1.25  # error that a share of others in purest samples leaves open; 90 % over the mean
+_CURVED, _BY_ENTRY = 3.0, 3.5  # |t| up to which samples are sums; the same of counts, of eight numbers
+_SEEN = 5.0  # deviations of a curve that would be seen; by entry those that its test asks for
+_PAIR, _ANY_PAIR = 4.0, 2.8  # deviations of one product of codes; of the worst of all of them
 _SHAPE = ("independent", "none_empty", "piled_up", "few_outliers", "none_left_out", "n_eff")
 _EXACT = (*_SHAPE, "signs", "span", "pairs", "negative", "residual", "unique")
 _NOISY = (
@@ -79,6 +83,8 @@ class ConeEvidence:
         Share of the entries that are piled up at one value.
     lost : float or None
         Share of the entries that are 0 where much was expected.
+    entries : Entries or None
+        Of counts, where somebody asks for a report: the same, with each entry in units of its own noise.
     holes : dict or None
         How many entries are missing, and how well the others fix the model.
     room : ndarray of shape (n_components,) or None
@@ -107,6 +113,7 @@ class ConeEvidence:
     constant: float | None = None
     cut: float | None = None
     lost: float | None = None
+    entries: Entries | None = None
     holes: Holes | None = None
     room: Any = None
     pure: bool = False
@@ -138,6 +145,8 @@ def rule(e: ConeEvidence) -> Rule:
     left_out = {"halves", "restarts"} if e.halves is None and e.informed is not None else set()
     if e.again is None:
         left_out |= {"again"}
+    elif e.entries is not None:
+        left_out |= {"halves"}  # they are a part of 'again'
     needs = _EXACT if exact else tuple(name for name in _NOISY if name not in left_out)
     if not exact and e.halves is None and e.informed is not None:
         needs = (*needs, "informed")
@@ -371,17 +380,28 @@ def _informed(e: ConeEvidence, allowed: float) -> list[Test]:
 
 
 def _agreement(e: ConeEvidence, allowed: float) -> list[Test]:
-    """Whether refits lead to the same components."""
+    """Whether refits lead to the same components; of counts that were looked at closely all as one number."""
+    halves = each(
+        "fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
+        against="half of the samples lead elsewhere",
+        meaning="Largest sine between a component and that of a fit on half of the samples.",
+    )  # fmt: skip
+    again = [] if e.again is None else [
+        each("samples drawn from the fit lead back to it", "sine", e.again, at_most=allowed, id="again",
+             against="samples made of it lead elsewhere",
+             meaning="Sine between a component and that of a fit to samples that were made of the "
+             "components, with as much noise as was left over."),
+    ]  # fmt: skip
+    both = [] if e.again is None else [
+        each("fits on halves, and to samples drawn from the fit, agree", "sine",
+             np.sqrt((e.halves**2 + e.again**2) / 2), at_most=allowed, id="again",
+             against="half of the samples, or samples made of it, lead elsewhere",
+             meaning="Root of the mean square of two sines: to the fit on half of the samples that is "
+             "farther away, and to a fit to samples that were made of the components, with as much noise as "
+             "was left over."),
+    ]  # fmt: skip
     return [
-        each("fits on halves agree", "sine", e.halves, at_most=allowed, id="halves",
-             against="half of the samples lead elsewhere",
-             meaning="Largest sine between a component and that of a fit on half of the samples."),
-        *([] if e.again is None else [
-            each("samples drawn from the fit lead back to it", "sine", e.again, at_most=allowed, id="again",
-                 against="samples made of it lead elsewhere",
-                 meaning="Sine between a component and that of a fit to samples that were made of the "
-                 "components, with as much noise as was left over."),
-        ]),
+        *([halves, *again] if e.entries is None else both or [halves]),
         each("other starts agree", "sine", e.restarts, at_most=0.02, id="restarts",
              otherwise="plausible", against="another start leads elsewhere",
              meaning="Largest sine between a component and that of a fit from another start."),
@@ -402,27 +422,36 @@ def _corners(s: ConeShape) -> Test:
 def _rest_tests(e: ConeEvidence) -> list[Test]:
     """Whether what is left over is noise; it needs no refits, so a cheap look can contradict."""
     noisy = e.residual > NOISELESS
+    shared, curved, multiplied, most, seen = e.structured, e.curved, e.multiplied, _PAIR, _SEEN
+    if e.entries is not None:  # the same, seen better; of products they see different ones
+        shared, curved, seen = e.entries.shared, e.entries.curved, _BY_ENTRY
+        if e.entries.multiplied / _ANY_PAIR > (multiplied or 0.0) / _PAIR:
+            multiplied, most = e.entries.multiplied, _ANY_PAIR
     return [
         whole("nothing is missing: what is left over is noise", "largest / chance",
-              e.structured if noisy else 1.0, at_most=1.1 if e.holes is None else 1.25, id="noise_left",
-              otherwise="contradicted" if (e.structured or 1.0) > 1.2 else "plausible",
+              shared if noisy else 1.0, id="noise_left",
+              at_most=1.25 if e.holes is not None else 1.1 if e.entries is None else 1.04,
+              otherwise="contradicted" if (shared or 1.0) > 1.2 else "plausible",
               meaning="What is left over shares a direction, over what noise of the same size would share: a "
               "missing component shows here."),
         whole("negative shares are noise", "size / noise", e.excess if noisy else 0.0, at_most=1.3,
-              id="signs_of_noise", otherwise="contradicted",
+              id="signs_of_noise",
+              otherwise="plausible" if e.excess is not None and e.excess <= 2 else "contradicted",
               meaning="Size of negative shares over what noise explains; where components lie inside of the "
               "data, shares are more negative."),
-        whole("samples are sums", "|t|", e.curved if noisy else 0.0, at_most=3.0, id="straight",
-              otherwise="contradicted" if (e.curved or 0.0) > 4 else "plausible",
+        whole("samples are sums", "|t|", curved if noisy else 0.0,
+              at_most=_CURVED if e.entries is None else _BY_ENTRY, id="straight",
+              otherwise="contradicted" if (curved or 0.0) > 4 else "plausible",
               meaning="What is left over follows squares, roots, powers or steps of the values that half of "
               "the features lets expect: features saturate or multiply."),
-        whole("a curve of the values would show", "error", 5 * (e.unseen or 0.0) if noisy else 0.0,
+        whole("a curve of the values would show", "error", seen * (e.unseen or 0.0) if noisy else 0.0,
               at_most=0.05, id="curve_seen",
               meaning="Error that the components could have from features that saturate so little that it "
               "can't be seen in what is left over."),
-        whole("features don't multiply", "deviations", e.multiplied if noisy else 0.0, at_most=4.0,
+        whole("features don't multiply", "deviations", multiplied if noisy else 0.0,
+              at_most=most,
               id="none_multiply",  # filled-in entries follow the shares by themselves
-              otherwise="contradicted" if (e.multiplied or 0.0) > 6 and e.holes is None else "plausible",
+              otherwise="contradicted" if (multiplied or 0.0) > 6 and e.holes is None else "plausible",
               meaning="How far what is left over follows products of two components' shares, or squares of "
               "one, against chance. Where features multiply, samples aren't sums of them."),
         whole("samples have no background of their own", "t", max(e.constant or 0.0, 0.0) if noisy else 0.0,

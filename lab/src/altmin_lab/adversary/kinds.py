@@ -12,6 +12,7 @@ import numpy as np
 
 from altmin_lab.adversary import cones, dictionaries, larger, quadratics
 from altmin_lab.adversary.compose import Array, Part, sines
+from altmin_lab.adversary.counted_mixtures import COUNTED_MIXTURES
 from altmin_lab.adversary.discrete_codes import DISCRETE_CODES
 from altmin_lab.adversary.hidden_terms import HIDDEN_TERMS
 from altmin_lab.adversary.later_mixtures import LATER_MIXTURES
@@ -199,6 +200,7 @@ _DICTIONARIES = (
 _MIXTURES = (
     *cones.PERTURBATIONS,
     *HIDDEN_TERMS,
+    *COUNTED_MIXTURES,
     *MIXTURES,
     *LATER_MIXTURES,
     *STRANGE_MIXTURES,

@@ -26,6 +26,7 @@ from altmin.estimators.sklearn_bridge import fit_context
 from altmin.guarantees.cone_rest import (
     NOISELESS,
     code_noise,
+    counted_noise,
     left_over,
     negative_excess,
     noise_error,
@@ -348,23 +349,26 @@ class AND(ComponentsEstimator):
             blur = code_noise(self._outside(codes, rest), self.components_)
         if blur is not None:
             claimed = float(error.max()) if error.max() <= 0.05 else 0.0  # of fits that disagree nothing is
-            excess = negative_excess(codes, blur, claimed)
+            noise = blur
+            if self.dispersion_ is not None:
+                noise = counted_noise(codes, self.components_, self.dispersion_)
+            excess = negative_excess(codes, noise, claimed)
         level = 2 * float(error.max())
         return {
             "at_noise": shape(codes, self.components_, level=level, blur=blur),
             "excess": excess,
-            **self._left_over(codes, rest),
+            **self._left_over(codes, rest, closely=True),
         }
 
     def _outside(self, codes: np.ndarray, rest: np.ndarray) -> np.ndarray:
         """What lies outside of the span of the components, where all entries are known."""
         return rest if self.missing != "raise" else rest - np.minimum(codes, 0.0) @ self.components_
 
-    def _left_over(self, codes: np.ndarray, rest: np.ndarray) -> dict[str, Any]:
+    def _left_over(self, codes: np.ndarray, rest: np.ndarray, closely: bool = False) -> dict[str, Any]:
         """Whether what is left over is noise: what a report says without refits."""
         counts = getattr(self, "noise_", "gaussian") == "poisson"
-        outside = self._outside(codes, rest)
-        return left_over(codes, outside, self.components_, counts=counts, complete=self.missing == "raise")
+        outside, complete = self._outside(codes, rest), self.missing == "raise"
+        return left_over(codes, outside, self.components_, counts=counts, complete=complete, closely=closely)
 
     def _report(self, state: AndState, order: np.ndarray, source: Source | None = None) -> GuaranteeReport:
         residual = float(np.sqrt(state.kept_share)) if state.squares > 0 else 0.0

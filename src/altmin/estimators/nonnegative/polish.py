@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from altmin.algorithms.nonnegative.and_nmf import AndNmf, AndState, lift, restated
 from altmin.algorithms.nonnegative.nmf import Nmf
 from altmin.engine import AnySource, Result, Source
+from altmin.engine.outcome import Outcome, make_outcome
 from altmin.kernels.gram import row_norms2, times
 from altmin.kernels.inverse import pseudo_inverse
 from altmin.kernels.nnls import nnls
@@ -25,6 +26,7 @@ from altmin.kernels.nnls import nnls
 _EXACT = 1e-5  # share of the squares that is left over of data without noise: nothing to polish
 _ZERO = 0.01  # entries up to this share of a component's largest are zeros
 _UNEXPLAINED = 4.0  # residual over that of noise: the components don't fit, whatever zeros they have
+_NOTHING = 1e-10  # share of the squares below which a polish has explained the data, though it goes on
 _WORSE = 1.05  # prediction errors up to this ratio count as equal
 _ROWS = 2000  # that the two fits are compared on
 _TOL, _MOST = 1e-6, 300
@@ -76,10 +78,20 @@ def polished(model: Any, how: AndNmf, source: AnySource, found: Result, **change
     result = replace(
         found,
         state=replace(closing.state, mass=polish.state.mass),
+        outcome=_ended(found, polish),
         history=[*found.history, *history],
         n_iter=found.n_iter + polish.n_iter,
     )
     return result, "the features have zeros that pin them down, so both factors were fitted as non-negative"
+
+
+def _ended(found: Result, polish: Result) -> Outcome:
+    """How both ended: where the polish has settled it doesn't matter that the stages before it hadn't."""
+    if polish.outcome == "converged":
+        return polish.outcome
+    if polish.state.error <= _NOTHING * found.state.squares:
+        return make_outcome("converged", "the components explain the data")
+    return found.outcome
 
 
 def _applies(how: AndNmf, state: AndState, kind: str) -> bool:
