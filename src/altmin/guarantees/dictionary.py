@@ -70,10 +70,8 @@ _FEW_DENSE, _RARE = (
     2.5,
     (0.0005, 0.003),
 )  # samples without any zero that may be outliers
-_CODES, _FOLLOWED = (
-    1.08,
-    1.17,
-)  # times larger than least squares says: codes have errors, a stream is followed
+_CODES = 1.03  # times larger than least squares says, as small codes are missed
+_FOLLOWED = 1.1  # the same where a stream is followed
 
 
 @record
