@@ -169,7 +169,7 @@ def put(record: Any, path: list[str], value: float) -> Any:
 
 
 def _blurred(evidence: AtomsEvidence, measured: float) -> AtomsEvidence:
-    larger = 1.17 if evidence.fit.theorem == 3 else 1.08  # codes have errors, too; a stream is followed
+    larger = 1.1 if evidence.fit.theorem == 3 else 1.03  # codes have errors, too; a stream is followed
     name = "turn" if evidence.fit.theorem == 1 else "se"
     return put(evidence, ["atoms", name], measured / (2.5 * larger))
 
@@ -307,7 +307,7 @@ _NOISY_CONE_RULES = [
     Limit("restarts", "<=", 0.02, "plausible", "restarts", speaks_of="one"),
     Limit("again", "<=", 0.03, "unknown", "again", speaks_of="one"),  # as of halves
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
-    Limit("signs_of_noise", "<=", 1.3, "contradicted", "excess"),
+    Limit("signs_of_noise", "<=", 1.3, "plausible", "excess"),
     Limit("none_multiply", "<=", 4.0, "plausible", "multiplied"),
     Limit("no_constant", "<=", 3.5, "contradicted", "constant"),
     Limit("no_drift", "<=", 4.0, "plausible", "drifting"),

@@ -274,9 +274,9 @@ def test_errors_of_atoms_and_what_they_stay_below():
         0.1, step=np.full(limits.K, 0.003), se=np.full(limits.K, 0.004), on=np.arange(100, 104)
     )
     noisy = judge(DICTIONARY, limits.dictionary(atoms=facts))
-    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.00432))
+    assert noisy.estimated_error == pytest.approx(np.hypot(0.002, 0.00412))
     assert [factor.bound for factor in noisy.factors] == pytest.approx(
-        [0.002 + 1.08 * 0.0057741] * limits.K, rel=1e-4
+        [0.002 + 1.03 * 0.0057741] * limits.K, rel=1e-4
     )
     assert [factor.samples for factor in noisy.factors] == [100, 101, 102, 103]
 
