@@ -133,7 +133,7 @@ class Limit:
     which is ``unit`` times what is held against the bound; ``speaks_of`` the factors that it is said of: the
     'one' whose number it is, 'all' of them, the 'others', or 'none', where it speaks of the whole alone.
     ``also`` is a row with a tighter bound on the same number, ``rest`` what is then said of other factors,
-    ``outside`` what becomes of the row itself.
+    ``outside`` what becomes of the row itself, ``blank`` what is said where nothing was measured.
     """
 
     id: str
@@ -146,6 +146,7 @@ class Limit:
     also: str = ""
     rest: str = ""
     outside: str = "violated"
+    blank: str = ""
 
     def at(self, evidence: Any, measured: float) -> Any:
         """The evidence with this number in this place."""
@@ -307,7 +308,7 @@ _NOISY_CONE_RULES = [
     Limit("restarts", "<=", 0.02, "plausible", "restarts", speaks_of="one"),
     Limit("again", "<=", 0.03, "unknown", "again", speaks_of="one"),  # as of halves
     Limit("told_apart", "<=", 0.04, "plausible", "at_noise.mixed_up"),
-    Limit("signs_of_noise", "<=", 1.3, "plausible", "excess"),
+    Limit("signs_of_noise", "<=", 1.3, "plausible", "excess", blank="unknown"),  # above 2 contradicted
     Limit("none_multiply", "<=", 4.0, "plausible", "multiplied"),
     Limit("no_constant", "<=", 3.5, "contradicted", "constant"),
     Limit("no_drift", "<=", 4.0, "plausible", "drifting"),

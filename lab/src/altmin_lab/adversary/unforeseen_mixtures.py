@@ -325,15 +325,11 @@ def per_column_depth(d: Draft) -> None:
 
 
 def common_part_removed(d: Draft) -> None:
-    """What is common to all was taken out: samples have less of the first component."""
+    """What is common to all was taken out: a fixed change of the columns, so features lack it, too."""
     part = d.rng.uniform(0.4, 1.0)
-    d.counts = 0.0
-
-    def remove(X: Array) -> Array:
-        _, _, Vt = np.linalg.svd(X, full_matrices=False)
-        return X - part * X @ np.outer(Vt[0], Vt[0])
-
-    _spoilt(d, remove)
+    d.holds, d.counts = False, 0.0
+    _, _, Vt = np.linalg.svd(d.codes @ d.factors, full_matrices=False)
+    d.factors = d.factors - part * d.factors @ np.outer(Vt[0], Vt[0])
 
 
 _MILD: tuple[Callable[[Draft], Callable[[Array], Array]], ...] = (
