@@ -59,6 +59,12 @@ BASES = (
 )  # fmt: skip
 
 
+ADD_NOISE = (
+    "uneven features", "noisy samples", "tailed noise", "bounded noise", "overdispersed", "coloured noise",
+    "quantised", "heteroscedastic", "multiplied",
+)  # fmt: skip
+
+
 # --- perturbations on which rules may be tuned -------------------------------------------------------
 
 

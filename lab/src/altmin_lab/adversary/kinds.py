@@ -81,8 +81,8 @@ class Kind:
     @property
     def group(self) -> str:
         """That of the base; what a perturbation adds noise to isn't clean."""
-        noisy = self.perturbation.name in dictionaries.ADD_NOISE
-        return "noisy" if noisy and _PARTS[self.family][0] is _ATOMS else self.base.group
+        added = self.base.group == "clean" and self.perturbation.name in _ADD_NOISE.get(self.family, ())
+        return "noisy" if added else self.base.group
 
     def trial(self, seed: int, number: int) -> Trial:
         """The problem of this number in the round of this seed."""
@@ -216,6 +216,10 @@ _PARTS: dict[str, tuple[tuple[Part, ...], tuple[Part, ...]]] = {
     "online": (_ATOMS, _DICTIONARIES),
     "machine": (_SQUARES, _LAWS),
     "sensing": (_SQUARES, _LAWS),
+}
+_ADD_NOISE = {
+    "and": cones.ADD_NOISE,
+    **dict.fromkeys(("complete", "orthogonal", "online"), dictionaries.ADD_NOISE),
 }
 _MAKERS: dict[str, Callable[..., Trial]] = {
     "and": _cone,
