@@ -175,3 +175,23 @@ def test_batches_without_weight_are_passed_over(problem):
     assert fitted.score(problem.X, problem.y) > 0.95
     with pytest.raises(ValueError, match=r"(?i)weight"):
         model().fit(problem.X, problem.y, sample_weight=np.zeros(3000))
+
+
+def test_columns_that_add_up_to_another_one_end_no_fit():
+    """Buildings of twelve shapes: the surface is that of walls and two roofs, J'J has few digits."""
+    rng = np.random.default_rng(13)
+    shape = rng.integers(12, size=300)
+    wall, roof = rng.integers(5, 9, size=12) * 49.0, rng.choice([110.25, 122.5, 147.0, 220.5], 12)
+    tall = np.where(roof > 150, 3.5, 7.0)
+    surface = wall + 2 * roof
+    shapes = np.column_stack([100 * tall / surface, surface, wall, roof, tall])[shape]
+    others = [rng.integers(2, 6, 300), rng.choice([0, 0.1, 0.25, 0.4], 300), rng.integers(0, 6, 300)]
+    X = np.column_stack([shapes, *others])
+    S = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = 6 * S[:, 4] + S[:, 2] + 2 * S[:, 6] + np.exp(S[:, 0] / 2) + 0.3 * S[:, 4] * S[:, 6]
+    y += np.sin(3 * S[:, 1]) + 0.05 * rng.standard_normal(300)
+    for rank in (2, 3, 4):
+        model = FactorizationMachineRegressor(rank, random_state=0).fit(X, y)
+        report = model.guarantee(X, y, effort="full")
+        assert model.loss_ < 0.01
+        assert any(row.id == "identifiable" and row.status != "holds" for row in report.decisive)

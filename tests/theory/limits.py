@@ -345,7 +345,7 @@ _REST_IS_NOISE = [
     Limit("own_targets", "<=", 4.5, "plausible", "rows.misfit.neighbour"),
     Limit("sharp", "<=", 0.1, "unknown", "rows.misfit.unseen", 2.0),
     Limit("one_law", "<=", 0.05, "plausible", "rows.other_law"),
-    Limit("no_hidden_law", "<=", 0.1, "unknown", "rows.hidden_law"),
+    Limit("no_hidden_law", "<=", 1.0, "unknown", "rows.hidden_law", 0.12),
     Limit("still", "<=", 1.0, "contradicted", "rows.drift"),
 ]
 _NO_HIDDEN_CAUSE = [

@@ -397,6 +397,15 @@ def test_what_another_law_did_is_an_error_and_alone_decides_where_it_is_seen(oth
     assert judge(MACHINE, limits.machine(replace(quiet, other_law=0.04))).estimated_error == 0.0
 
 
+@pytest.mark.parametrize(
+    ("other", "hidden", "verdict"),
+    [(0.04, 0.0, "recovered"), (0.0, 0.09, "recovered"), (0.04, 0.09, "unknown"), (0.02, 0.09, "recovered")],
+)
+def test_another_law_that_shows_a_little_leaves_less_room_for_what_hides(other, hidden, verdict):
+    rows = replace(limits.looked_at(0.1), noise_error=0.01, other_law=other, hidden_law=hidden)
+    assert judge(MACHINE, limits.machine(rows, exogenous=True)).verdict == verdict
+
+
 def test_standard_errors_of_few_rows_are_bounded_more_widely():
     rows = replace(limits.looked_at(0.1), noise_error=0.01, vagueness=0.5)
     report = judge(MACHINE, limits.machine(rows))

@@ -37,7 +37,7 @@ def test_rows_of_another_law_are_seen_and_measured(level, other):
     seen, hidden = said(r, J, fitted)
     assert off > 0.19
     assert 0.5 * off < seen < 1.6 * off
-    assert hidden > min(seen, 0.1)
+    assert hidden > seen
 
 
 def test_even_noise_shows_none_and_hides_the_less_the_more_rows_there_are():
@@ -67,7 +67,7 @@ def test_uneven_noise_is_told_from_another_law_by_its_shape():
         "two values": lambda rng, n: rng.choice([-1.0, 1.0], n),
         "lean": lambda rng, n: rng.exponential(size=n) - 1.0,
     }
-    found = {name: said(*linear(uneven(0.3, draw))[:3]) for name, draw in shapes.items()}
+    found = {name: said(*linear(uneven(0.3, draw), n=4 * N)[:3]) for name, draw in shapes.items()}
     assert found["normal"][0] < 0.5 * min(found["two values"][0], found["lean"][0])
     assert found["normal"][1] < 0.5 * found["two values"][1]
     assert found["normal"][0] > 0.05  # what is left counts

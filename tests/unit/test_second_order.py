@@ -94,3 +94,22 @@ def test_pairs_correct_second_derivatives_of_elsewhere():
     step, fall = marquardt_step(J.T @ J, Jr, 0.1, pairs)
     np.testing.assert_allclose(step, H @ Jr, rtol=1e-6)
     assert fall == pytest.approx(Jr @ H @ Jr, rel=1e-6)
+
+
+@pytest.mark.parametrize(("rounding", "off"), [(1e-8, 1e-3), (1e-5, 1e-2), (1e-2, 1.0)])
+def test_rounding_along_collinear_columns_spoils_no_step(rounding, off):
+    """What is 0 but for rounding may come out below it, and further than the damping reaches."""
+    rng = np.random.default_rng(0)
+    J, r = rng.standard_normal((20, 4)), rng.standard_normal(20)
+    v = np.array([0.5, 0.5, 0.5, -0.5])
+    J -= np.outer(J @ v, v)
+    JJ, Jr = J.T @ J, J.T @ r
+    step, fall = marquardt_step(JJ - rounding * np.linalg.norm(JJ, 2) * np.outer(v, v), Jr, 1e-9)
+    exact = np.linalg.pinv(JJ, rcond=1e-9) @ Jr
+    assert 0 < fall <= Jr @ exact * (1 + 1e-9)
+    assert np.linalg.norm(step - exact) < off * np.linalg.norm(exact)
+
+
+def test_no_damping_makes_a_hill_a_valley():
+    with pytest.raises(np.linalg.LinAlgError, match="positive"):
+        marquardt_step(-np.eye(2), np.ones(2), 1.0)

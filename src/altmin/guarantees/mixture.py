@@ -88,8 +88,8 @@ def other_laws(
         equal = r / np.sqrt(np.maximum(1 - leverage, 0.1))
         uneven = _uneven_by_shape(equal, D[:, most], slopes[1][0][most], float(clipped[1].mean()))
         counts = _PART if uneven else 1.0
-    v, se = slopes[0]
-    return counts * seen, float(np.max(np.sqrt(counts**2 * np.maximum(v, 0.0) + _CHANCE * se) * far))
+    most_of = [np.sqrt(counts**2 * np.maximum(v, 0.0) + _CHANCE * se) * far for v, se in slopes]
+    return counts * seen, float(np.max(most_of))
 
 
 def _size(columns: Array) -> Array:

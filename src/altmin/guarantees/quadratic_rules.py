@@ -12,6 +12,7 @@ from altmin.guarantees.residuals import EVEN, EXACT
 EXACT_LOSS = 1e-10  # share of the mean square of y that is left where measurements have no noise
 _MOST_ERROR = 0.075
 _OTHER = 0.05  # of the model, which rows of another law may have moved it
+_OTHER_UNSEEN = 0.12  # of the model, which they could have moved it and not show, where none shows
 _IDENTIFIED = ("identifiable", "distinct", "error")
 _NOISE = (
     "no_further_shape",
@@ -147,10 +148,10 @@ def _noise_tests(e: RowEvidence | Measured, found: str) -> list[Test]:
               otherwise="plausible",
               meaning="How far the model is off if residuals are large where they are because some rows (two "
               "fifths at most) follow another law, unless their shape says that noise is uneven by itself."),
-        whole("another law of some rows would show", "relative", e.hidden_law, at_most=0.1,
+        whole("another law of some rows would show", "seen and unseen", _other_laws(e), at_most=1.0,
               id="no_hidden_law",
-              meaning="How far rows of another law (two fifths at most) could move the model, and not be "
-              "seen by the size of the residuals."),
+              meaning="How far rows of another law (two fifths at most) may have moved the model, by what "
+              "shows in the size of the residuals and by what would not, as a share of what is allowed."),
         whole(f"no noise in the {where}", "|t| of r^2", e.gradient_t, at_most=_GROWS,
               id="no_noise_in_features", otherwise="contradicted",
               meaning=f"Residuals are larger where the prediction is steep: the {where} carry noise, and "
@@ -180,6 +181,14 @@ def row_rule(e: RowEvidence | Measured, exogenous: bool, *needs: str) -> Rule:
     if untested and not e.attenuation <= _HIDDEN:
         untested = (*_NOISY_FEATURES, *untested)  # do they tell what is hidden there?
     return Rule("noisy", (*_IDENTIFIED, *noise, *untested, *needs))
+
+
+def _other_laws(e: RowEvidence | Measured) -> float:
+    """What shows of another law, and what could hide, as shares of what they may be, together.
+
+    Each alone may be chance; where both come near their bounds, most often neither is.
+    """
+    return float(np.hypot(e.other_law / _OTHER, e.hidden_law / _OTHER_UNSEEN))
 
 
 def _noisy(e: RowEvidence | Measured) -> bool:

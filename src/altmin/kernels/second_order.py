@@ -9,6 +9,8 @@ import numpy as np
 import scipy.linalg as sla
 from numpy.typing import NDArray
 
+_LEAST = (1e-9, 1e-6, 1e-3, 1.0)  # shares of the largest diagonal entry that are added until J'J is positive
+
 
 def marquardt_step(
     JJ: NDArray[Any], Jr: NDArray[Any], mu: float, pairs: NDArray[Any] | None = None
@@ -33,10 +35,7 @@ def marquardt_step(
     fall : float
         Predicted.
     """
-    diagonal = np.diag(JJ)
-    floor = 1e-9 * max(float(diagonal.max(initial=0.0)), 1e-300)
-    damped = with_diagonal(JJ, mu * np.maximum(diagonal, floor) + floor)
-    factor = sla.cho_factor(damped.T, overwrite_a=True, check_finite=False)  # symmetric: no copy for LAPACK
+    factor = _factor(JJ, mu)
 
     def solve(right: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(sla.cho_solve(factor, right, check_finite=False))
@@ -46,6 +45,23 @@ def marquardt_step(
         return step, float(step @ Jr)
     step = solve(Jr)
     return step, float(2 * step @ Jr - step @ JJ @ step)
+
+
+def _factor(JJ: NDArray[Any], mu: float) -> tuple[NDArray[Any], bool]:
+    """Cholesky's factor of the damped J'J, and of as little more on its diagonal as makes it positive.
+
+    Along collinear columns J'J is 0, and rounding of a few digits may leave less than that.
+    """
+    diagonal = np.diag(JJ)
+    largest = max(float(diagonal.max(initial=0.0)), 1e-300)
+    damping = mu * np.maximum(diagonal, _LEAST[0] * largest)
+    for share in _LEAST:
+        damped = with_diagonal(JJ, damping + share * largest)
+        try:  # symmetric: transposed, LAPACK needs no copy
+            return sla.cho_factor(damped.T, overwrite_a=True, check_finite=False)
+        except np.linalg.LinAlgError:
+            continue
+    raise np.linalg.LinAlgError("J'J is far from positive")
 
 
 def with_diagonal(A: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
