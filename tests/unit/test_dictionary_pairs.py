@@ -143,7 +143,7 @@ def test_a_step_of_least_squares_is_half_of_the_way():
     error, bound = estimated(AtomsEvidence(fit, facts))
     assert np.all(error >= 0.037) and np.all(bound >= error)
     calm = estimated(AtomsEvidence(fit, replace(facts, step=np.full(K, 0.0005))))[0]
-    assert np.all(calm == pytest.approx(0.00216))  # a twelfth more: codes have errors, too
+    assert np.all(calm == pytest.approx(0.00206))  # a little more: codes have errors, too
 
 
 @pytest.mark.parametrize(("change", "status"), [(lambda X: np.maximum(X - 0.5, 0.0), "violated"),
