@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from altmin.guarantees.dictionary_follow import bent, followed
+from altmin.guarantees.dictionary_follow import bent, followed, rhythm
 
 sys.path.insert(0, str(Path(__file__).parent))
 from noisy_codes import K, N, problem
@@ -34,6 +34,19 @@ def test_noise_follows_nothing(k, d):
         each, of_all = followed(*codes)
         assert each.max() < 1.0 and of_all < 1.0
         assert bent(*codes) < 1.0
+
+
+@pytest.mark.parametrize("frequency", [0.011, 0.1, 0.37, 0.4999])
+def test_a_hum_in_all_samples_is_a_rhythm_and_slow_noise_is_none(frequency):
+    rng, A, S, level = problem(0)
+    hum = np.cos(2 * np.pi * frequency * np.arange(len(S)) + 1.0)[:, None] * rng.standard_normal(S.shape[1])
+    assert seen(rng, A, S, level, S @ A + 0.5 * level * hum)[1] > 1.0
+    assert seen(rng, A, S, level, S @ A + 0.5 * level * rng.permutation(hum))[1] < 1.0  # no order, no rhythm
+    noise = rng.standard_normal((N, 12))
+    for row in range(1, N):
+        noise[row] += 0.9 * noise[row - 1]  # goes on from sample to sample
+    assert rhythm(noise) < 1.0
+    assert rhythm(noise[:100] * hum[:100, :1]) == 0.0  # too few samples
 
 
 def test_codes_that_are_not_large_tie_features_and_are_no_change():

@@ -302,7 +302,8 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
         whole("what is left over follows nothing", "deviations", a.all_follow, at_most=1.0,
               id="none_changing", otherwise="plausible",
               meaning="How far what samples hold besides their atoms follows codes, time, or other atoms, in "
-              "all atoms together, over what noise explains: gains that change do that to all a little."),
+              "all atoms together, over what noise explains: gains that change do that to all a little. A "
+              "hum of one frequency counts, too."),
         whole("each feature is a sum", "deviations", a.bends, at_most=1.0, id="none_bent",
               otherwise="plausible",
               meaning="How far what is left over in a feature follows its fitted values, over what noise "

@@ -22,6 +22,7 @@ _FEWEST, _MOST, _BOTH = 8, 400, 6  # samples with an atom; with its largest code
 _WAVES, _OWN = 4, 8  # half periods of time; what is known of samples without other atoms, with these
 _CLIP, _OTHERS = 3.0, 32  # medians of a size; other atoms: those that occur with it most
 _CHANCE, _CHANCE_OF_ALL, _EACH = 1.5, 2.2, 3.0  # deviations beyond the largest of so many; of one atom in all
+_SLOWEST, _NEARBY = 8, 25  # waves in all samples, from which on they are a rhythm; frequencies on either side
 _NEAR, _SHAPES = (0.5, 1.0), 5  # root mean squares: what is that small may be lost; shapes of a distortion
 _SAME, _BLURRED = 1e-6, 3.0  # of a square: what the codes explain of what is known; times the codes' noise
 
@@ -45,7 +46,7 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     each : ndarray of shape (n_components,)
         Of the atom and what it follows most; 0 where too few samples tell.
     all : float
-        Of all atoms together, where no one of them counts for more than a few deviations.
+        Of all atoms together, where no one of them counts for more than a few deviations, or of a rhythm.
     """
     large, rest = beside_large(S, X, A, noise)
     rest -= rest.sum(axis=0) / max(len(rest), 1)
@@ -72,10 +73,36 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
         sums += np.minimum(t2[:_OWN], free * (1 - 2 / (9 * free) + _EACH * np.sqrt(2 / (9 * free))) ** 3)
         told += 1
     together = _deviations(sums, free * told).max() if told else 0.0
-    return (
-        found / (np.sqrt(2 * np.log(tried)) + _CHANCE),
-        float(max(together, 0.0) / (np.sqrt(2 * np.log(_OWN)) + _CHANCE_OF_ALL)),
-    )
+    of_all = max(together, 0.0) / (np.sqrt(2 * np.log(_OWN)) + _CHANCE_OF_ALL)
+    return found / (np.sqrt(2 * np.log(tried)) + _CHANCE), float(max(of_all, rhythm(rest)))
+
+
+def rhythm(rest: Array) -> float:
+    """How far what is left over follows a wave of one frequency in the order of the samples, over chance.
+
+    A hum runs through all samples, whatever atoms they have. Its power is held against that of frequencies
+    nearby, as noise may go on from sample to sample; the slowest waves are what :func:`followed` looks at.
+
+    Parameters
+    ----------
+    rest : ndarray of shape (n_samples, n_features)
+        What large codes leave of each sample, in the order in which they came.
+
+    Returns
+    -------
+    float
+        Above 1 no chance; 0 where too few samples tell.
+    """
+    if len(rest) < _FEWEST * _NEARBY:
+        return 0.0
+    power = np.square(np.abs(np.fft.rfft(rest, axis=0)[_SLOWEST:]))
+    power = np.mean(power / np.maximum(power.mean(axis=0), 1e-300), axis=1)  # each feature counts alike
+    sums, place = np.concatenate([[0.0], np.cumsum(power)]), np.arange(len(power))
+    begin, end = np.maximum(place - _NEARBY, 0), np.minimum(place + _NEARBY + 1, len(power))
+    beside = (sums[end] - sums[begin] - power) / (end - begin - 1)
+    free = 2 * _free(rest)  # a cosine and a sine
+    found = _deviations(free * power / np.maximum(beside, 1e-300), free)
+    return float(found.max() / (np.sqrt(2 * np.log(len(power))) + _CHANCE))
 
 
 def bent(S: Array, X: Array, A: Array, noise: Array) -> float:

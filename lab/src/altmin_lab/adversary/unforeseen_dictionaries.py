@@ -467,7 +467,9 @@ def one_of_each(d: Draft) -> None:
     d.codes = on * d.rng.choice([-1, 1], (n, k)) * (0.5 + np.abs(d.rng.standard_normal((n, k))))
 
 
-UNFORESEEN_DICTIONARIES = tuple(Part(act.__name__.replace("_", " "), act, held_out=True) for act in (
+_TUNING = (hum,)  # it was called right once, and a rule changed for it
+UNFORESEEN_DICTIONARIES = tuple(
+    Part(act.__name__.replace("_", " "), act, held_out=act not in _TUNING) for act in (
     anywhere, camera_moves, other_seats, other_reference, dialect, soup, striping, hum, artefacts,
     faint_and_lost, numbered, clusters, closed_curve, bilinear, vignette, envelope, pooled,
     filled_by_nearest, overloaded, signs_only, adapting, creased, two_rates, two_mild_changes,
