@@ -31,7 +31,7 @@ def test_noise_follows_nothing(k, d):
     for seed in range(3):
         rng, A, S, level = problem(seed, k, d)
         codes = given(rng, A, S, level, S @ A)
-        each, of_all = followed(*codes)
+        each, of_all, _ = followed(*codes)
         assert each.max() < 1.0 and of_all < 1.0
         assert bent(*codes) < 1.0
 
@@ -40,8 +40,8 @@ def test_noise_follows_nothing(k, d):
 def test_a_hum_in_all_samples_is_a_rhythm_and_slow_noise_is_none(frequency):
     rng, A, S, level = problem(0)
     hum = np.cos(2 * np.pi * frequency * np.arange(len(S)) + 1.0)[:, None] * rng.standard_normal(S.shape[1])
-    assert seen(rng, A, S, level, S @ A + 0.5 * level * hum)[1] > 1.0
-    assert seen(rng, A, S, level, S @ A + 0.5 * level * rng.permutation(hum))[1] < 1.0  # no order, no rhythm
+    assert seen(rng, A, S, level, S @ A + 0.5 * level * hum)[2] > 1.0
+    assert seen(rng, A, S, level, S @ A + 0.5 * level * rng.permutation(hum))[2] < 1.0  # no order, no rhythm
     noise = rng.standard_normal((N, 12))
     for row in range(1, N):
         noise[row] += 0.9 * noise[row - 1]  # goes on from sample to sample
@@ -56,7 +56,7 @@ def test_codes_that_are_not_large_tie_features_and_are_no_change():
         A /= np.linalg.norm(A, axis=1, keepdims=True)
         X = S @ A + level * rng.standard_normal(S.shape)
         known = np.where(np.arange(40) % 2, np.inf, level)  # of half of the atoms the noise hides all codes
-        each, of_all = followed(S, X, A, known)
+        each, of_all, _ = followed(S, X, A, known)
         assert each.max() < 1.0 and of_all < 1.0
         assert bent(S, X, A, known) < 1.0
 
@@ -66,7 +66,7 @@ def test_atoms_that_are_a_little_off_or_of_another_length_are_no_change():
     S[:, 1], S[::100, 2] = np.abs(S[:, 1]), 20.0  # codes of one sign, and a few that are far larger
     near = A + 0.02 * rng.standard_normal(A.shape)
     codes = given(rng, near / np.linalg.norm(near, axis=1, keepdims=True), S, level, S @ A)
-    each, of_all = followed(*codes)
+    each, of_all, _ = followed(*codes)
     assert each.max() < 1.0 and of_all < 1.0
     assert bent(*codes) < 1.0
 
@@ -113,7 +113,7 @@ def test_an_atom_that_looks_another_way_sometimes_is_seen_and_the_others_are_not
     X = S @ A + np.outer(part, other / np.linalg.norm(other))
     mean = A.copy()
     mean[0] = np.linalg.lstsq(S, X, rcond=None)[0][0]  # what a fit would take for the atom
-    each, of_all = seen(rng, mean / np.linalg.norm(mean, axis=1, keepdims=True), S, level, X)
+    each, of_all, _ = seen(rng, mean / np.linalg.norm(mean, axis=1, keepdims=True), S, level, X)
     assert each[0] > 1.0 and each[1:].max() < 1.0
     assert of_all < 1.0  # one atom isn't all of them
 
@@ -121,7 +121,7 @@ def test_an_atom_that_looks_another_way_sometimes_is_seen_and_the_others_are_not
 def test_a_little_of_all_atoms_is_seen_in_all_of_them():
     rng, A, S, level = problem(4, 12, 12)
     gain = np.exp(np.outer(np.linspace(-1, 1, N), 0.12 * rng.standard_normal(12)))
-    each, of_all = seen(rng, A, S, level, S @ A * gain)
+    each, of_all, _ = seen(rng, A, S, level, S @ A * gain)
     assert of_all > 1.0
     assert of_all > each.max()
 
@@ -129,13 +129,13 @@ def test_a_little_of_all_atoms_is_seen_in_all_of_them():
 def test_a_few_samples_or_none_tell_nothing():
     rng, A, S, level = problem(5)
     S[np.flatnonzero(S[:, 2])[5:], 2] = 0.0
-    each, _ = seen(rng, A, S, level, S @ A)
+    each, *_ = seen(rng, A, S, level, S @ A)
     assert each[2] == 0.0 and each[0] != 0.0
     for n in (0, 3):
-        each, of_all = followed(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K))
-        assert not each.any() and of_all == 0.0
+        each, of_all, hum = followed(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K))
+        assert not each.any() and of_all == hum == 0.0
         assert bent(np.zeros((n, K)), np.zeros((n, K)), A, np.ones(K)) == 0.0
-    each, of_all = followed(S, S @ A, A, np.full(K, 1e-9))  # nothing is left over
+    each, of_all, _ = followed(S, S @ A, A, np.full(K, 1e-9))  # nothing is left over
     assert each.max() < 1.0 and of_all < 1.0
 
 

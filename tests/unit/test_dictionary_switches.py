@@ -68,7 +68,7 @@ def test_the_noise_of_codes_of_one_size_is_nothing_to_follow():
     X = S @ A + level * rng.standard_normal(S.shape)
     Z = X @ np.linalg.pinv(A)
     Z[:, 0] += 0.2 * (X - S @ A)[:, 0]  # a code's mistake is found again in what it leaves
-    each, of_all = followed(np.where(S > 0, Z, 0.0), X, A, np.full(K, 0.2))
+    each, of_all, _ = followed(np.where(S > 0, Z, 0.0), X, A, np.full(K, 0.2))
     assert each.max() < 1 and of_all < 1
 
 

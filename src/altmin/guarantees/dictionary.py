@@ -299,7 +299,7 @@ def _whole_tests(e: AtomsEvidence) -> list[Test]:
               otherwise="plausible",
               meaning="Noise is as often positive as negative. Where a feature is the larger of two values, "
               "or is known without its sign, more is left over on one side."),
-        whole("what is left over follows nothing", "deviations", a.all_follow, at_most=1.0,
+        whole("what is left over follows nothing", "deviations", max(a.all_follow, a.hum), at_most=1.0,
               id="none_changing", otherwise="plausible",
               meaning="How far what samples hold besides their atoms follows codes, time, or other atoms, in "
               "all atoms together, over what noise explains: gains that change do that to all a little. A "

@@ -105,6 +105,8 @@ class AtomFacts:
         How far what samples with it hold besides follows its code, time, or other atoms, over chance.
     all_follow : float
         The same of all atoms together.
+    hum : float
+        How far what is left over follows a wave of one frequency in the order of the samples, over chance.
     bends : float
         How far what is left over in a feature follows its fitted values, over chance.
     """
@@ -143,6 +145,7 @@ class AtomFacts:
     ways: Any = 1.0
     follows: Any = 0.0
     all_follow: float = 0.0
+    hum: float = 0.0
     bends: float = 0.0
     by_chance: float = np.inf
     unmet: Any = 0.0
@@ -194,7 +197,7 @@ def atom_facts(
         second, following = (begin(look, S, X, A, own_noise) for look in (shadows, followed))
         bends = begin(bent, S, X, A, own_noise)
     else:
-        second, following, bends = begin(np.zeros, k), begin(lambda: (np.zeros(k), 0.0)), begin(float)
+        second, following, bends = begin(np.zeros, k), begin(lambda: (np.zeros(k), 0.0, 0.0)), begin(float)
     drift = begin(_drift, S, X, noise)
     n_distinct, by_chance = _repeated(X, S, A, sizes, noise) if noise > 0 else (0, np.inf)
     spread, dense = _counts(speaking, noise > 0)
@@ -227,7 +230,7 @@ def atom_facts(
     variances *= uneven**2  # noise along few directions leans codes, and atoms, by more than its average
     se, turn, ways = _standard_errors(variances, A.shape[1])
     span, alone = spanned.result()
-    follows, all_follow = following.result()
+    follows, all_follow, hum = following.result()
     size_related, sign_related, tied = dependent.result()
     return AtomFacts(
         noise=noise,
@@ -245,6 +248,7 @@ def atom_facts(
         second=second.result(),
         follows=follows,
         all_follow=all_follow,
+        hum=hum,
         bends=bends.result(),
         drift=drift.result(),
         step=step,

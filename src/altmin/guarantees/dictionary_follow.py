@@ -27,7 +27,7 @@ _NEAR, _SHAPES = (0.5, 1.0), 5  # root mean squares: what is that small may be l
 _SAME, _BLURRED = 1e-6, 3.0  # of a square: what the codes explain of what is known; times the codes' noise
 
 
-def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
+def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float, float]:
     """Deviations by which what is left over follows something, over what is no chance.
 
     Parameters
@@ -46,7 +46,9 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
     each : ndarray of shape (n_components,)
         Of the atom and what it follows most; 0 where too few samples tell.
     all : float
-        Of all atoms together, where no one of them counts for more than a few deviations, or of a rhythm.
+        Of all atoms together, where no one of them counts for more than a few deviations.
+    hum : float
+        Of one frequency in the order of the samples, whatever atoms they have.
     """
     large, rest = beside_large(S, X, A, noise)
     rest -= rest.sum(axis=0) / max(len(rest), 1)
@@ -74,7 +76,7 @@ def followed(S: Array, X: Array, A: Array, noise: Array) -> tuple[Array, float]:
         told += 1
     together = _deviations(sums, free * told).max() if told else 0.0
     of_all = max(together, 0.0) / (np.sqrt(2 * np.log(_OWN)) + _CHANCE_OF_ALL)
-    return found / (np.sqrt(2 * np.log(tried)) + _CHANCE), float(max(of_all, rhythm(rest)))
+    return found / (np.sqrt(2 * np.log(tried)) + _CHANCE), float(of_all), rhythm(rest)
 
 
 def rhythm(rest: Array) -> float:
